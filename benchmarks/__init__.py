@@ -54,6 +54,7 @@ BENCHMARKS: dict[str, str] = {
     "curriculum": "which of eight levels to practise next: rollouts until all can be done",
     "nights": "nights of practice alone, interrupted twenty times: gains, talk, what is lost",
     "one_example": "practice on 1 to 1,000 examples, random rewards beside it; five orders of one list",
+    "self_play": "sums that the model asks itself, against a generator's and an adversarial questioner",
     "tools": "practice with python as a tool, paid for calls or for right answers; the alarm",
     "toys": "agents in small worlds with known solutions; every learner in every world",
     "umbrella_talk": "conversations paid at the end: dialogues to learn the first reply, two credits",

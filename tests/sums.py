@@ -10,8 +10,10 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 import learning.rewards.registry as registry
+from learning.rewards.asked import AskedTask
 from learning.rewards.task import Problem, RewardWeights, Score, Split, Task, TaskOptions
 from learning.rewards.verifiers.answer import in_format, read_answer
+from learning.rewards.verifiers.verified import generated
 
 
 class Sums:
@@ -73,8 +75,40 @@ class TaggedSums(EasySums):
         return super()._score(problem, read_answer(answer).field or "")
 
 
+def asked_sums(name: str) -> AskedTask:
+    """Sums of two digits that may be asked as `3 + 4 =`. An answer is right if its number is odd or even as
+    the sum is, which chance finds half of the time."""
+
+    def problem(a: int, b: int) -> Problem:
+        key = " ".join(map(str, sorted((a, b))))
+        return Problem(f"{a} + {b} =", str(a + b), f"It is {a + b}.", name, key)
+
+    def read(text: str) -> Problem | None:
+        found = re.fullmatch(r"([0-9]) ?\+ ?([0-9]) ?=", text.strip())
+        return problem(int(found[1]), int(found[2])) if found else None
+
+    def draw(rng: random.Random) -> Problem:
+        return problem(rng.randint(0, 9), rng.randint(0, 9))
+
+    def check(one: Problem, _: object, texts: Sequence[str]) -> list[float]:
+        numbers = [re.findall(r"\d+", text) for text in texts]
+        return [float(bool(n) and (int(n[-1]) - int(one.truth)) % 2 == 0) for n in numbers]
+
+    return AskedTask(
+        name,
+        generated(draw),
+        check,
+        invitation="Ask",
+        read=read,
+        level=lambda one: f"2x{max(map(len, one.key.split()))}",
+        example=draw,
+    )
+
+
 def make(name: str, options: TaskOptions) -> Task:
     """For the registry."""
+    if name == "asked":
+        return asked_sums(name)
     most = int(options.difficulty.get("most", 9))
     kind = {"easy": EasySums, "tagged": TaggedSums}.get(name, Sums)
     task = kind(most)
@@ -83,8 +117,8 @@ def make(name: str, options: TaskOptions) -> Task:
 
 
 def register(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Makes tasks of the names "easy", "tagged" and "hard", for one test."""
+    """Makes tasks of the names "easy", "tagged", "hard" and "asked", for one test."""
     monkeypatch.setitem(sys.modules, "learning.rewards.tasks.sums_for_tests", sys.modules[__name__])
-    ours = {"easy": "any number will do", "tagged": "in its field", "hard": "sums"}
+    ours = {"easy": "any number will do", "tagged": "in its field", "hard": "sums", "asked": "sums"}
     known = {name: ("sums_for_tests:make", line) for name, line in ours.items()}
     monkeypatch.setattr(registry, "_TASKS", {**registry._TASKS, **known})

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -127,20 +128,30 @@ SAME_NAME_ALLOWED: set[str] = set()
 """Public class names that may mean two things."""
 
 
+parsed = cache(ast.parse)
+"""The tree of a source text; each file is asked about by several tests."""
+
+
+@cache
+def statements(source: str) -> list[ast.Import | ast.ImportFrom]:
+    """Every import, wherever in the file it stands."""
+    nodes = ast.walk(parsed(source))
+    return [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+
+
 def imports(source: str, top: str) -> Iterator[tuple[int, str]]:
-    """(line, module) of every import, wherever in the file it stands."""
-    for node in ast.walk(ast.parse(source)):
+    """(line, module) of every import."""
+    for node in statements(source):
         if isinstance(node, ast.Import):
             for name in node.names:
                 yield node.lineno, name.name
-        elif isinstance(node, ast.ImportFrom):
-            if node.level or node.module is None:
-                yield node.lineno, f"{top}.{node.module or ''}"
-            elif "." not in node.module:  # `from learning import channels`
-                for name in node.names:
-                    yield node.lineno, f"{node.module}.{name.name}"
-            else:
-                yield node.lineno, node.module
+        elif node.level or node.module is None:
+            yield node.lineno, f"{top}.{node.module or ''}"
+        elif "." not in node.module:  # `from learning import channels`
+            for name in node.names:
+                yield node.lineno, f"{node.module}.{name.name}"
+        else:
+            yield node.lineno, node.module
 
 
 def room_of(module: str) -> str:
@@ -212,15 +223,16 @@ def module_of(file: Path) -> str:
     return ".".join(file.relative_to(ROOT).with_suffix("").parts)
 
 
+@cache
 def graph() -> dict[str, set[str]]:
     """Module -> the modules that it imports, wherever in the file, for types alone too. Packages are left
     out: a room's __init__.py defines nothing."""
     sources = {module_of(file): file for file in files() if file.name != "__init__.py"}
     found = {}
     for module, file in sources.items():
-        tree = ast.parse(file.read_text("utf-8"))
-        names = {name for _, name in imports(file.read_text("utf-8"), module.split(".")[0])}
-        for node in ast.walk(tree):
+        source = file.read_text("utf-8")
+        names = {name for _, name in imports(source, module.split(".")[0])}
+        for node in statements(source):
             if isinstance(node, ast.ImportFrom):  # `from learning.practice import run`
                 names |= {f"{node.module}.{name.name}" for name in node.names}
         found[module] = names & sources.keys()
@@ -269,7 +281,7 @@ def test_rooms_have_a_description_and_define_nothing() -> None:
             "benchmarks",
         ):
             continue
-        body = ast.parse(file.read_text("utf-8")).body
+        body = parsed(file.read_text("utf-8")).body
         only_text = all(isinstance(node, ast.Expr) for node in body)
         if not body or not (only_text or file.parent.name in DEFINE):
             faults.append(str(file.relative_to(ROOT)))
@@ -293,7 +305,7 @@ def test_a_class_name_means_one_thing() -> None:
     for file in files():
         if file.relative_to(ROOT).parts[0] == "benchmarks":
             continue
-        for node in ast.parse(file.read_text("utf-8")).body:
+        for node in parsed(file.read_text("utf-8")).body:
             if isinstance(node, ast.ClassDef):
                 where[node.name].append(str(file.relative_to(ROOT)))
     twice = {

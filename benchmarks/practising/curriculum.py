@@ -10,12 +10,10 @@ VIDYA_CURRICULUM_PART: "made" or "sums". VIDYA_CURRICULUM_ARMS: arms, separated 
 
 from __future__ import annotations
 
-import json
 import os
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -271,10 +269,3 @@ def _percent(row: dict[str, Any]) -> list[str]:
         for was, now in zip(first["levels"], last["levels"], strict=True)
     )
     return [f"{100 * first['accuracy']:.1f} → {100 * last['accuracy']:.1f}", levels]
-
-
-def _earlier(options: BenchOptions, name: str) -> list[dict[str, Any]]:
-    path: Path | None = options.out / f"{name}.json" if options.out else None
-    if path is None or not path.exists():
-        return []
-    return list(json.loads(path.read_text("utf-8"))["rows"])

@@ -8,7 +8,6 @@ are not repeated, so an interrupted benchmark resumes.
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import time
@@ -130,13 +129,3 @@ def _measured(
         "minutes": minutes,
         "gain": 100 * (after - before) / minutes,
     }
-
-
-def _earlier(options: BenchOptions, steps: int) -> list[dict[str, Any]]:
-    """Rows of an interrupted run of the same model and as many steps."""
-    path = options.out / f"{NAME}.json" if options.out else None
-    if path is None or options.quick or not path.exists():
-        return []
-    found = json.loads(path.read_text("utf-8"))
-    same = (found["model"], found["steps"]) == (options.model or DEFAULT_MODEL, steps)
-    return list(found["rows"]) if same and not found["quick"] else []

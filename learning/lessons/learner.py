@@ -28,12 +28,13 @@ from learning.memory.caches import LearnerCaches
 from learning.memory.margins import MarginTracker
 from learning.memory.replay import Replay
 from learning.memory.tasks import (
+    LessonTask,
     as_worded_before,
     folded_prompt,
     to_task,
     waiting_riders,
 )
-from learning.memory.transaction import UNPUBLISHED, Commit
+from learning.memory.transaction import UNPUBLISHED, AtStake, Commit
 from learning.models.snapshots import KNOWN_ALREADY, OldWeights
 from learning.models.weights import Published, Weights
 from learning.protocol.events import LearnerState, Understood, UndoDone
@@ -111,55 +112,22 @@ class Learner:
 
     def learn(self, lesson: Lesson) -> LessonReport:
         """Learns one lesson and publishes, or restores the weights and marks it needs_practice."""
-        started, context = time.monotonic(), self.weights.model.config.context
-        task = to_task(self.tokenizer, lesson, context, self._rng, self.replay.frames)
-        task = as_worded_before(task, self.replay.memory, context)
-        why = too_long(task.answer) if task.answer else ""
-        if lesson.blame and not task.rejected:
-            why = "the answer is too long for this model, which does not get to the blamed words"
-        if why:
+        started = time.monotonic()
+        task = self._task(lesson)
+        if why := _too_long(lesson, task):
             self.journal.set_lesson_state(lesson.id, "needs_practice")
             report = self._report(lesson, started, known=False)
             return replace(report, state="needs_practice", why=why)
         if task.answer is None and not task.rejected:
             self.journal.set_lesson_state(lesson.id, "learned")
             return self._report(lesson, started, known=True)
-        replay, knew = self.replay, known_before(self.caches.upper, task)
-        weak, memory = self.weak, replay.memory
-        riders = waiting_riders(self.tokenizer, self.journal, context, weak, memory)
-        replay.riders = list(riders.values())
-        tracker = self.tracker
+        knew = known_before(self.caches.upper, task)
         stake = self.transaction.at_stake(task)
-
-        def steps_taken() -> TeachResult:
-            return teach_or_avoid(
-                self.transaction,
-                self.tokenizer,
-                task,
-                report=lambda _, loss: self._stepped(lesson, loss, started, tracker),
-                checking=lambda: self._tell(LearnerState("checking", 1)),
-            )
-
-        def judge(result: TeachResult) -> Commit | None:
-            if not stake.judged(self.weights.model).passed:
-                return None
-            ridden = [n for n, (example, _) in riders.items() if example in result.ridden]
-            return self._commit(lesson, result.steps, ridden)
-
-        try:
-            outcome = self.transaction.attempt(steps_taken, judge)
-            result, passed = outcome.result, outcome.kept
-        except NumericsError:
-            result, passed = TeachResult(0, float("nan"), knew, 0), False
-        if passed:
-            for number, (example, _) in riders.items():
-                if example in result.ridden:
-                    self.journal.set_lesson_state(number, "learned")
-        replay.riders = []
-        steps, loss = result.steps, result.loss
+        result, passed = self._attempt(lesson, task, stake, started)
         if not task.answers:  # learned or not: it is not replayed any more
-            replay.avoid(task.rejected)
+            self.replay.avoid(task.rejected)
             self._pauses.avoid(task.rejected)
+        steps, loss = result.steps, result.loss
         if not passed:
             self.journal.set_lesson_state(lesson.id, "needs_practice")
             report = self._report(lesson, started, known=knew, knew=knew, steps=steps, loss=loss)
@@ -168,19 +136,7 @@ class Learner:
             )
         state: LessonState = "learned" if result.known else "needs_practice"
         self.journal.set_lesson_state(lesson.id, state)
-        for example in task.answers:
-            replay.remember(example, task.variations)
-        if task.answers and state == "learned":
-            self._pauses.learned(task.answers[-1], lesson.id)
-        tracker = self.tracker  # it looks at what the memory has now
-        # the owner's book may have had it already, so that it was looked at before it was learned
-        tracker.measure(self.caches.upper, task.answers)
-        self.journal.add_measure("book_recall", tracker.recall(replay.book))
-        self.journal.add_measure("lessons_known", tracker.recall(replay.taught))
-        self.caches.tidy()
-        ways = Understanding()
-        if task.answers and state == "learned":
-            ways = understanding(self.caches, task.answers[-1])
+        ways = self._remember(lesson, task, known=result.known)
         report = self._report(
             lesson, started, known=result.known, knew=knew, steps=steps, loss=loss
         )
@@ -191,6 +147,69 @@ class Learner:
             ways_known=ways.known,
             ways_asked=ways.asked,
         )
+
+    def _task(self, lesson: Lesson) -> LessonTask:
+        """The lesson as examples, with the spellings of its question that the memory has."""
+        context, replay = self.weights.model.config.context, self.replay
+        task = to_task(self.tokenizer, lesson, context, self._rng, replay.frames)
+        return as_worded_before(task, replay.memory, context)
+
+    def _attempt(
+        self, lesson: Lesson, task: LessonTask, stake: AtStake, started: float
+    ) -> tuple[TeachResult, bool]:
+        """Takes steps on the task and on weak lessons that wait, and publishes if the guard lets the result
+        pass. Returns what the steps came to, and whether it was published; a loss that is not finite counts
+        as no steps."""
+        replay, tracker = self.replay, self.tracker
+        context = self.weights.model.config.context
+        riders = waiting_riders(self.tokenizer, self.journal, context, self.weak, replay.memory)
+        replay.riders = list(riders.values())
+
+        def steps_taken() -> TeachResult:
+            return teach_or_avoid(
+                self.transaction,
+                self.tokenizer,
+                task,
+                report=lambda _, loss: self._stepped(lesson, loss, started, tracker),
+                checking=lambda: self._tell(LearnerState("checking", 1)),
+            )
+
+        def ridden(result: TeachResult) -> list[int]:
+            return [n for n, (example, _) in riders.items() if example in result.ridden]
+
+        def judge(result: TeachResult) -> Commit | None:
+            if not stake.judged(self.weights.model).passed:
+                return None
+            return self._commit(lesson, result.steps, ridden(result))
+
+        try:
+            outcome = self.transaction.attempt(steps_taken, judge)
+        except NumericsError:
+            return TeachResult(0, float("nan"), False, 0), False
+        finally:
+            replay.riders = []
+        if outcome.kept:
+            for number in ridden(outcome.result):
+                self.journal.set_lesson_state(number, "learned")
+        return outcome.result, outcome.kept
+
+    def _remember(self, lesson: Lesson, task: LessonTask, *, known: bool) -> Understanding:
+        """Takes a published lesson into the memory, journals the recall of book and lessons, and asks a
+        known one in wordings that no step has seen."""
+        replay = self.replay
+        for example in task.answers:
+            replay.remember(example, task.variations)
+        if task.answers and known:
+            self._pauses.learned(task.answers[-1], lesson.id)
+        tracker = self.tracker  # it looks at what the memory has now
+        # the owner's book may have had it already, so that it was looked at before it was learned
+        tracker.measure(self.caches.upper, task.answers)
+        self.journal.add_measure("book_recall", tracker.recall(replay.book))
+        self.journal.add_measure("lessons_known", tracker.recall(replay.taught))
+        self.caches.tidy()
+        if task.answers and known:
+            return understanding(self.caches, task.answers[-1])
+        return Understanding()
 
     def _commit(self, lesson: Lesson, steps: int, riders: list[int]) -> Commit:
         """riders: weak lessons that were learned along with it."""
@@ -270,3 +289,10 @@ class Learner:
         for lesson in lessons:
             self.journal.set_lesson_state(lesson, "undone")
         self.forget_memory()
+
+
+def _too_long(lesson: Lesson, task: LessonTask) -> str:
+    """Why the model's context cannot hold the lesson; empty if it can."""
+    if lesson.blame and not task.rejected:
+        return "the answer is too long for this model, which does not get to the blamed words"
+    return too_long(task.answer) if task.answer else ""

@@ -26,6 +26,8 @@ MOST_REPEATED = 0.1
 MOST_DISAGREEMENT = 2.0
 LEAST_DISTINCT = 0.7
 """Both as multiples of the value at the start."""
+LEAST_ASKED = 0.3
+"""Different questions as a share of all that a model asks itself."""
 ERRORS = 2.0
 """Standard errors by which the accuracy of log π on the owner's choices may fall."""
 COMPONENT_RISE, SIGNIFICANT = 0.1, 0.01
@@ -61,6 +63,8 @@ class Signs:
     """Whether each held-out answer is right, or liked; None: it could not be judged."""
     components: Mapping[str, float] = field(default_factory=dict)
     """Means of the reward's components."""
+    asked: float = 1.0
+    """Different questions as a share of those that the model asked itself, 0 to 1; 1 where it asks none."""
     counts: Mapping[str, float] = field(default_factory=dict)
     """Means of what an answer does several times, such as calls of a tool, >= 0."""
 
@@ -94,6 +98,9 @@ def alarms(start: Signs, now: Signs) -> list[Alarm]:
         _length(start.length, now.length),
         Alarm("repetition", f"answers repeat themselves ({now.repeated:.0%} of all runs)", True)
         if now.repeated > MOST_REPEATED
+        else None,
+        Alarm("same question", f"only {now.asked:.0%} of the questions asked are different", True)
+        if now.asked < LEAST_ASKED
         else None,
         Alarm("disagreement", "the heads of the taste disagree twice as much as before", False)
         if start.disagreement > 0 and now.disagreement > MOST_DISAGREEMENT * start.disagreement

@@ -29,6 +29,7 @@ from learning.practice.settings import (
     CurriculumSettings,
     FewSettings,
     PracticeSettings,
+    SelfPlaySettings,
     WarmUpSettings,
 )
 
@@ -40,6 +41,7 @@ _PARTS: dict[str, type] = {
     "adapter": AdapterSettings,
     "curriculum": CurriculumSettings,
     "few": FewSettings,
+    "self_play": SelfPlaySettings,
 }
 """Fields that are settings themselves."""
 _PLAIN = ("objective",)

@@ -24,12 +24,11 @@ from learning.journal.practices import (
     kept_curriculum,
     practice_entry,
 )
-from learning.maths.alarm import Signs
 from learning.memory.save_points import LessonSavePoints
 from learning.memory.transaction import WeightTransaction
 from learning.objectives.processes import ProcessGroup
 from learning.practice.background import BackgroundScorer
-from learning.practice.checks.signs import TasteSigns, count_signs
+from learning.practice.checks.watch import watch_of
 from learning.practice.checks.yardstick import open_yardstick
 from learning.practice.critic import keep_value, kept_value
 from learning.practice.figures import StepReport
@@ -45,7 +44,7 @@ from learning.practice.record import (
 )
 from learning.practice.requested import practice_settings
 from learning.practice.run import Interrupted, PracticeOutcome, PracticeRun
-from learning.practice.sampling.rollouts import HeldOut
+from learning.practice.self_play.trainer import SelfPlayTrainer
 from learning.practice.settings import PracticeSettings
 from learning.practice.supply.arms import difficulty, split_arm
 from learning.practice.supply.curriculum import ArmChoice
@@ -59,10 +58,10 @@ from learning.practice.trainer import GrpoTrainer
 from learning.protocol.events import Event, PracticeDone
 from learning.protocol.practice_events import PracticeStarted
 from learning.protocol.requests import Practise
+from learning.rewards.asked import AskedTask
 from learning.rewards.dialogue import DialogueTask
 from learning.rewards.owner import OwnerData
 from learning.rewards.registry import find_task
-from learning.rewards.reward_data import preferences, split
 from learning.rewards.task import Task, TaskOptions
 from learning.rewards.tasks.taste import TasteTask
 from learning.rewards.tools import ToolTask
@@ -159,7 +158,7 @@ class PracticeJob:
                 trained.training(),
             ):
                 weights = LessonSavePoints(attempt, self._journal, request.task, before=name)
-                session = GrpoTrainer(
+                session = self._trainer(
                     model,
                     self._tokenizer,
                     self._task,
@@ -180,6 +179,9 @@ class PracticeJob:
                     team=self._team,
                 )
                 self._held_out = session.held_out
+                watch = watch_of(
+                    session, self._task, self._taste, self._journal, self._telling.run, pause
+                )
                 run = PracticeRun(
                     session,
                     AddedSavePoints(weights, trained),
@@ -188,8 +190,8 @@ class PracticeJob:
                     on_warm_up=self._telling.warmed,
                     stop=stop,
                     team=self._team,
-                    signs=self._signs(session, pause),
-                    advice=self._advice,
+                    signs=watch.signs,
+                    advice=watch.advice,
                 )
                 # idle practice requests warm-up always; skip it if the task has no worked answers
                 possible = session.has_worked or not request.idle
@@ -203,25 +205,8 @@ class PracticeJob:
         return self._done
 
     @property
-    def _advice(self) -> str:
-        """What to do where alarms end the run."""
-        if self._taste is None:
-            return f"`vidya practice --samples {self._telling.run}` shows what was paid for"
-        return (
-            "`/taste` (press a) or `vidya reward ask` shows you answers in dispute: ten picks among these "
-            "teach your taste where it is unsure"
-        )
-
-    def _signs(
-        self, session: GrpoTrainer, pause: Callable[[], None]
-    ) -> Callable[[HeldOut], Signs] | None:
-        """What watches whether the reward is fooled; None where a program knows all that is paid."""
-        if isinstance(self._task, ToolTask):
-            return count_signs
-        if self._taste is None:
-            return None
-        choices = split(preferences(self._journal)).held_out.choices
-        return TasteSigns(session, self._taste, choices, pause=pause)
+    def _trainer(self) -> type[GrpoTrainer]:
+        return SelfPlayTrainer if self.settings.self_play.questions else GrpoTrainer
 
     def _new_seed(self) -> int:
         """A new seed each time, so that the problems differ; the same in all processes."""
@@ -282,7 +267,9 @@ class PracticeJob:
                     f"{name} cannot be practised in turns with other tasks",
                     f"practise it alone: vidya practice {name}",
                 )
-            if isinstance(task, DialogueTask | ToolTask):  # scored at once; programs run aside
+            if isinstance(
+                task, DialogueTask | AskedTask | ToolTask
+            ):  # scored at once; programs run aside
                 return task
             self._taste = task if isinstance(task, TasteTask) else None
             return BackgroundScorer(task, self._pause) if request.idle else task
@@ -388,6 +375,8 @@ class PracticeJob:
                 alarm=part.alarm or whole.alarm,
                 saves=whole.saves + part.saves,
                 arms_before=whole.arms_before,
+                asked_before=whole.asked_before or part.asked_before,
+                asked_after=part.asked_after or whole.asked_after,
             )
         self._parts += 1
         self._telling.before = self._done.steps

@@ -19,6 +19,8 @@ def practice_settings(settings: PracticeSettings, request: Practise) -> Practice
     settings = with_options(settings, (*OPTIONS.get(request.task, ()), *request.options))
     if request.arms and settings.few.examples:
         raise ConfigError("examples are of one task", "practise that task alone, or no examples")
+    if settings.self_play.questions:
+        _check_self_play(settings, request)
     if request.steps is not None:
         settings = replace(settings, steps=request.steps)
     if request.group_size is not None:
@@ -29,3 +31,14 @@ def practice_settings(settings: PracticeSettings, request: Practise) -> Practice
             settings, objective=objective, measure_every=min(5, settings.measure_every)
         )
     return settings
+
+
+def _check_self_play(settings: PracticeSettings, request: Practise) -> None:
+    """Raises ConfigError for what self-play has no room for."""
+    for given, what, instead in (
+        (request.arms, "several tasks", "practise one of them"),
+        (settings.few.examples, "a list of examples", "leave out one of the two"),
+        (settings.critic.answers, "a critic", "leave it out: critic.answers=0"),
+    ):
+        if given:
+            raise ConfigError(f"self-play does not go with {what}", instead)

@@ -89,6 +89,9 @@ class PracticeOutcome:
     arms_before: dict[str, float] = field(default_factory=dict)
     """Held-out accuracy of each arm, where there are several, as `accuracy_before` and `accuracy_after`."""
     arms_after: dict[str, float] = field(default_factory=dict)
+    asked_before: dict[str, int] = field(default_factory=dict)
+    asked_after: dict[str, int] = field(default_factory=dict)
+    """Of self-play how many questions of each level were asked, in the first and in the last step."""
 
 
 @dataclass
@@ -154,7 +157,7 @@ class PracticeRun:
             Evaluation(0, accuracy, outcome.book_before, saved=False, stage="before", by_arm=arms)
         )
         if warm_up is None:
-            warm_up = self._best.weakest < HARD and session.has_worked
+            warm_up = session.is_cold(self._best, HARD)
         if warm_up and not self._warm_up():
             return
         alike: list[float] = []
@@ -172,6 +175,9 @@ class PracticeRun:
             self.on_step(report)
             self._steps.append(report)
             outcome.steps = session.step_number
+            if report.asking is not None:
+                outcome.asked_after = report.asking.levels
+                outcome.asked_before = outcome.asked_before or report.asking.levels
             if report.mismatch > MISMATCH:
                 outcome.alarm = (
                     f"drawing and training disagree by {report.mismatch:.3f} nats a token: what is learned "

@@ -194,6 +194,47 @@ class FewSettings:
             )
 
 
+SELF_PLAY = 16
+"""`questions` of self-play where it is switched on without a number."""
+
+
+@dataclass(frozen=True)
+class SelfPlaySettings:
+    """The model asks the questions itself, and a program answers them (learning.practice.self_play)."""
+
+    questions: int = 0
+    """Groups of `group_size` questions that it asks itself a step, >= 0; 16 are usual. 0: the task's own
+    problems are practised."""
+    answers: int = 8
+    """Answers to each different question, >= 2; the share of right ones says what the question is worth."""
+    reward: Callable[[float], float] = variant(
+        "learnability",
+        learnability="learning.maths.learnability:learnability",
+        min="learning.maths.learnability:rarer_outcome",
+        azr="learning.maths.learnability:hard_but_solved",
+        adversarial="learning.maths.learnability:adversarial",
+    )
+    """What a question is worth, by the share p of right answers: 4p(1-p); min(p, 1-p) (R-Zero); 1-p unless no
+    answer is right (Absolute Zero); 1-p, which fails, because only questions that nobody can answer are asked
+    then."""
+    kl_reward: float = 0.2
+    """Weight of the divergence of questions from those before the first step in their reward (k1, per
+    question), >= 0, reward per nat; 0 switches it off. With it the best share of each question is its share
+    before, times exp(worth / weight): what is worth nothing yet is still asked now and then."""
+    examples: int = 50
+    """Example questions that warm-up teaches it to ask, where it cannot ask, >= 1."""
+
+    def __post_init__(self) -> None:
+        """Raises ConfigError."""
+        check(
+            self,
+            questions=self.questions >= 0,
+            answers=self.answers >= 2,
+            kl_reward=0.0 <= self.kl_reward < math.inf,
+            examples=self.examples >= 1,
+        )
+
+
 @dataclass(frozen=True)
 class PracticeSettings:
     """Defaults for models of 10M weights; benchmarks/results/practice*.md has measurements with them."""
@@ -243,6 +284,7 @@ class PracticeSettings:
     adapter: AdapterSettings = field(default_factory=AdapterSettings)
     curriculum: CurriculumSettings = field(default_factory=CurriculumSettings)
     few: FewSettings = field(default_factory=FewSettings)
+    self_play: SelfPlaySettings = field(default_factory=SelfPlaySettings)
     objective: GrpoSettings = field(default_factory=GrpoSettings)
     keep: RetentionSettings = field(default_factory=RetentionSettings)
     warm_up: WarmUpSettings = field(default_factory=WarmUpSettings)

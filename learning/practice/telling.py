@@ -74,6 +74,8 @@ class PracticeTelling:
         del fields["samples"]
         if self.run is not None:
             kept = {**fields, "arms": [asdict(arm) for arm in arms]}
+            if report.asking is not None:
+                kept["asking"] = asdict(report.asking)
             if curriculum is not None:
                 kept["curriculum"] = curriculum
             add_practice_step(self.journal, self.run, number, kept, samples)

@@ -13,11 +13,13 @@ import random
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 
 import torch
 
 from engine.model import Model
 from engine.tokenizers.tokenizer import Tokenizer
+from learning.agents.credit import GroupAdvantages
 from learning.agents.value import ValueHead
 from learning.maths.kl import k1, k3, penalised
 from learning.memory.reference import reference_of
@@ -41,11 +43,12 @@ from learning.practice.sampling.dialogues import sampler
 from learning.practice.sampling.rollouts import (
     Drawn,
     HeldOut,
+    RolloutSampler,
     Sample,
     held_out_problems,
 )
 from learning.practice.settings import PracticeSettings
-from learning.practice.supply.source import MakeSource, SingleSource
+from learning.practice.supply.source import MakeSource, ProblemSource, SingleSource
 from learning.practice.tags import as_text, with_tags
 from learning.practice.trained import TrainedWeights, WholeModel
 from learning.practice.warm_up import WarmUpReport, warm_up
@@ -86,16 +89,7 @@ class GrpoTrainer:
         self._pause, self._trained = pause, trained or WholeModel(model)
         self._rng = random.Random(seed)
         self.generator = torch.Generator().manual_seed(seed + APART * team.rank)
-        self.roller = sampler(
-            tokenizer,
-            task,
-            max_tokens=settings.max_tokens,
-            temperature=settings.objective.temperature,
-            rows=settings.rows,
-            weights=self._trained.added,
-            pause=pause,
-            team=team,
-        )
+        self.roller = self._sampler(tokenizer, task)
 
         def fits(problem: Problem) -> bool:
             return self.roller.fits(model, problem)
@@ -123,6 +117,10 @@ class GrpoTrainer:
         )
         self.step_number = 0
         self._buffer = ExperienceBuffer(settings.buffer_size or settings.groups, settings.max_age)
+        self._buffers = [self._buffer]
+        """One for each kind of answers that is learned from; each has a normaliser of its own."""
+        self._advantages: list[GroupAdvantages] = [settings.advantages]
+        """For each of them."""
         self._live = 1.0
         """Share of groups whose answers differed in reward, among those drawn last."""
         self.updates = 0
@@ -171,6 +169,11 @@ class GrpoTrainer:
         """Answers the held-out problems with greedy decoding."""
         return self.roller.held_out(self.model, self._held_out)
 
+    def is_cold(self, look: HeldOut, hard: float) -> bool:
+        """Whether practice should begin with warm-up. look: at the held-out problems. hard: accuracy below
+        which a task is too hard, 0 to 1."""
+        return look.weakest < hard and self.has_worked
+
     def warm_up(
         self, report: Callable[[WarmUpReport], None], stop: Callable[[], bool]
     ) -> WarmUpReport:
@@ -183,13 +186,13 @@ class GrpoTrainer:
         def heard(now: WarmUpReport) -> None:
             self.updates = before + now.step
             self.taught_tags = now.tagged
+            self.roller.says_tags |= now.tagged
             report(now)
 
         return warm_up(
             self.model,
             self._trained.tensors(),
-            self.roller,
-            self._source,
+            *self._taught(),
             self.keeper,
             settings,
             self.generator,
@@ -199,20 +202,24 @@ class GrpoTrainer:
             team=self.team,
         )
 
+    def _taught(self) -> tuple[RolloutSampler, ProblemSource]:
+        """What warm-up draws with, and what it teaches."""
+        return self.roller, self._source
+
     def step(self) -> StepReport:
         """One rollout and its updates. Raises NumericsError if a loss or gradient is not finite,
         ConfigError if the verifier failed on all answers."""
         started = time.monotonic()
         _ = self.start  # copied before the first update
         self.step_number += 1
-        dropped = self._buffer.drop_old(self.step_number) + self._drop_drifted()
+        dropped = sum(map(self._drop, self._buffers))
         drawn = self._draw()
         self.roller.judged([sample for part in drawn for sample in part.samples])
         self._source.learn(drawn)
         kl = self._distance(drawn)
-        batch = self._buffer.batch(self._rng) or []
-        reports = self._learn(batch)
-        ages = [self.step_number - one.born for one in batch]
+        batches = [buffer.batch(self._rng) or [] for buffer in self._buffers]
+        reports = self._learn(batches)
+        ages = [self.step_number - one.born for batch in batches for one in batch]
         learned = Learned(reports, ages, len(self._buffer), self._buffer.size, dropped)
         seconds = time.monotonic() - started
         report = step_report(self.step_number, drawn, learned, kl, seconds, self.settings.shown)
@@ -228,6 +235,18 @@ class GrpoTrainer:
         rehearse(step, mended)
 
     # ------------------------------------------------------------ drawing
+
+    def _sampler(self, tokenizer: Tokenizer, task: Task) -> RolloutSampler:
+        return sampler(
+            tokenizer,
+            task,
+            max_tokens=self.settings.max_tokens,
+            temperature=self.settings.objective.temperature,
+            rows=self.settings.rows,
+            weights=self._trained.added,
+            pause=self._pause,
+            team=self.team,
+        )
 
     def _draw(self) -> list[Drawn]:
         """All answers sampled. Groups whose answers differ in reward go into the buffer; others are replaced
@@ -246,7 +265,7 @@ class GrpoTrainer:
                 for prompt, samples in zip(found.prompts, found.groups, strict=True)
                 if is_dead(samples) is False
             ]
-            buffer.add(self._penalised(live), self.step_number)
+            buffer.add(self._penalised(live, settings.kl_reward), self.step_number)
             self._live = max(1, len(live)) / len(problems)
         return drawn
 
@@ -260,9 +279,10 @@ class GrpoTrainer:
         ]
         return ScoredGroup(prompt, tuple(answers), tuple(s.paid for s in known))
 
-    def _penalised(self, groups: list[ScoredGroup]) -> list[ScoredGroup]:
-        """The groups with the divergence from the weights before the first step taken off their rewards."""
-        if not (weight := self.settings.kl_reward):
+    def _penalised(self, groups: list[ScoredGroup], weight: float) -> list[ScoredGroup]:
+        """The groups with the divergence from the weights before the first step taken off their rewards.
+        weight: reward per nat."""
+        if not weight:
             return groups
         assert self._start is not None
         found = []
@@ -281,17 +301,18 @@ class GrpoTrainer:
             found.append(replace(group, rewards=tuple(rewards)))
         return found
 
-    def _drop_drifted(self) -> int:
-        """Drops groups that waited and from which the policy has moved away; returns how many."""
-        waiting = self._buffer.waiting(self.step_number)
+    def _drop(self, buffer: ExperienceBuffer) -> int:
+        """Drops groups that waited too long, or from which the policy has moved away; returns how many."""
+        old = buffer.drop_old(self.step_number)
+        waiting = buffer.waiting(self.step_number)
         read = self._read(self.model, [one.group for one in waiting])
         drifted = []
         for one, values in zip(waiting, read, strict=True):
             was = torch.tensor([p for answer in one.group.answers for p in answer.logprobs])
             if float((torch.cat(values).cpu() - was).abs().mean()) > self.settings.max_drift:
                 drifted.append(one)
-        self._buffer.drop(drifted)
-        return len(drifted)
+        buffer.drop(drifted)
+        return old + len(drifted)
 
     def _read(self, model: Model, groups: Sequence[ScoredGroup]) -> list[list[torch.Tensor]]:
         plain = [GrpoGroup(group.prompt, group.answers) for group in groups]
@@ -316,46 +337,62 @@ class GrpoTrainer:
 
     # ------------------------------------------------------------ learning
 
-    def _learn(self, batch: Sequence[Kept]) -> list[GrpoReport]:
+    def _learn(self, batches: Sequence[Sequence[Kept]]) -> list[GrpoReport]:
+        """Reports of the updates, of each on the first kind of answers that it had. Every update has its
+        share of every batch."""
         settings = self.settings
         reports: list[GrpoReport] = []
-        groups = self._with_advantages([one.group for one in batch])
-        for _ in range(settings.passes if groups else 0):
-            order = self._rng.sample(groups, len(groups))
-            size = math.ceil(len(order) / settings.updates)
-            for start in range(0, len(order), size):
-                reports.append(self._update(order[start : start + size]))
+        kinds = [
+            self._with_advantages([one.group for one in batch], advantages)
+            for batch, advantages in zip(batches, self._advantages, strict=True)
+            if batch
+        ]
+        for _ in range(settings.passes):
+            shares = [self._shares(groups) for groups in kinds]
+            reports += [self._update(*own) for own in zip_longest(*shares, fillvalue=())]
         return reports
 
-    def _with_advantages(self, groups: Sequence[ScoredGroup]) -> list[GrpoGroup]:
+    def _shares(self, groups: list[GrpoGroup]) -> list[list[GrpoGroup]]:
+        """The groups in random order, divided among the updates of a pass."""
+        order = self._rng.sample(groups, len(groups))
+        size = math.ceil(len(order) / self.settings.updates)
+        return [order[start : start + size] for start in range(0, len(order), size)]
+
+    def _with_advantages(
+        self, groups: Sequence[ScoredGroup], advantages: GroupAdvantages | None = None
+    ) -> list[GrpoGroup]:
         """The groups of one batch with the advantages of their tokens. A critic first learns from the batch,
         and credits it once it is good enough."""
         plain = [GrpoGroup(group.prompt, group.answers) for group in groups]
         rewards = [group.rewards for group in groups]
-        credit = self.settings.credit(self.settings.advantages)
+        credit = self.settings.credit(advantages or self.settings.advantages)
         if self.critic is not None:
             self.critic.observe(trajectories(plain, rewards))
             credit = self.critic.credit() if self.critic.ready else credit
         return credited(plain, rewards, credit)
 
-    def _update(self, groups: list[GrpoGroup]) -> GrpoReport:
+    def _update(self, *kinds: Sequence[GrpoGroup]) -> GrpoReport:
         settings = self.settings
         reference = self._start if settings.objective.kl_weight else None
         try:
-            report = grpo_gradients(
-                self.model,
-                groups,
-                settings.objective,
-                reference=reference,
-                longest=self.roller.longest,
-                pause=self._pause,
-                team=self.team,
-            )
+            reports = [
+                grpo_gradients(
+                    self.model,
+                    groups,
+                    settings.objective,
+                    reference=reference,
+                    longest=self.roller.longest,
+                    pause=self._pause,
+                    team=self.team,
+                )
+                for groups in kinds
+                if groups
+            ]
             kept = self.keeper.gradients(self.model)
-            self._step(report.loss + kept)
+            self._step(sum(report.loss for report in reports) + kept)
         finally:
             self._stepper.clear()
-        return report
+        return reports[0]
 
     def _step(self, loss: float = 0.0) -> None:
         self._stepper.step(loss, min(1.0, (self._stepper.count + 1) / self.settings.ramp))

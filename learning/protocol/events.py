@@ -113,8 +113,7 @@ class UndoDone:
     """An undo is finished: the lesson is marked undone, and removed from the weights as far as possible."""
 
     lesson: int | None
-    """None if the journal did not change: there was nothing to undo, or the lesson had been undone while
-    another model was in use and was only removed from these weights now."""
+    """None if the journal did not change: nothing was to undo, or only these weights still had the lesson."""
     what: str
     """What was done, for the owner."""
     version: int
@@ -141,8 +140,7 @@ class TrainProgress:
     entries: int = 0
     """Lines of the book; 0 if they were not counted."""
     kept: float | None = None
-    """Share of all other remembered examples that the model knew when last measured, 0 to 1; None if there
-    are none."""
+    """Share of other remembered examples that the model knew when last measured, 0 to 1; None: of none."""
     asked: float | None = None
     """While lines are measured: the share that is done, 0 to 1; otherwise None."""
     own: bool = False
@@ -194,8 +192,7 @@ class PracticeStage:
     saved: bool = False
     """These weights are published."""
     held: bool = False
-    """These weights are not published, because they solve clearly fewer held-out problems than earlier
-    ones."""
+    """These weights are not published: they solve clearly fewer held-out problems than earlier ones."""
     alarm: str = ""
     """A message if what is paid rises while accuracy or book recall falls; otherwise empty."""
     steps: int = 0
@@ -262,6 +259,9 @@ class PracticeDone:
     arms_before: dict[str, float] = field(default_factory=dict)
     arms_after: dict[str, float] = field(default_factory=dict)
     """Before, after: accuracy of each task and difficulty, where several were practised."""
+    asked_before: dict[str, int] = field(default_factory=dict)
+    asked_after: dict[str, int] = field(default_factory=dict)
+    """In self-play: questions of each level in the first and in the last step."""
 
 
 @dataclass(frozen=True)

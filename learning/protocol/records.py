@@ -227,6 +227,33 @@ class ArmFigures:
 
 
 @dataclass(frozen=True)
+class AskingFigures:
+    """The questions that the model asked itself in one step of practice."""
+
+    asked: int
+    valid: int
+    """Those that may be practised: a program can answer them, none is held out or says its answer."""
+    distinct: int
+    """Different ones of the valid."""
+    reward_mean: float
+    """Of the questioner: over all that were asked, -1 for those that are not valid."""
+    success: float
+    """Mean share of right answers to the different ones, 0 to 1; 0 without any."""
+    dead_groups: int
+    """Groups of questions that were all worth the same."""
+    groups: int
+    tokens: int
+    """Of all questions."""
+    levels: dict[str, int]
+    """How many of the valid ones are of each level (for sums terms x digits: `3x2`), the easiest first."""
+
+    @property
+    def variety(self) -> float:
+        """Different ones as a share of the valid, 0 to 1; 1 without any."""
+        return self.distinct / self.valid if self.valid else 1.0
+
+
+@dataclass(frozen=True)
 class StepFigures:
     """The figures of one practice step. Means are over all answers that were sampled in it."""
 
@@ -284,3 +311,5 @@ class StepFigures:
     that had answers of earlier steps."""
     arms: tuple[ArmFigures, ...] = ()
     """Of each task and difficulty, where several are practised."""
+    asking: AskingFigures | None = None
+    """Of self-play; None: the questions were the task's own."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -25,13 +26,19 @@ def book_trainer(learner: Learner) -> BookTrainer:
     return BookTrainer(learner.transaction, learner.tokenizer)
 
 
+@contextmanager
+def made_place(path: Path, model: Model, tokenizer: Tokenizer) -> Iterator[Place]:
+    """A home in this folder, and in it the model with the name tiny."""
+    home = Home(path / "home")
+    folder = home.models_path / "tiny"
+    save_model(model, folder, dtype=torch.float32)
+    tokenizer.save(folder)
+    with closing(Journal(home.journal_path)) as journal:
+        yield home, folder, journal
+
+
 @pytest.fixture
 def tiny_place(tmp_path: Path, tiny_model: Model, tiny_tokenizer: Tokenizer) -> Iterator[Place]:
     """With the shipped book in mind, unless a test puts something else in its place."""
-    home = Home(tmp_path / "home")
-    folder = home.models_path / "tiny"
-    save_model(tiny_model, folder, dtype=torch.float32)
-    tiny_tokenizer.save(folder)
-    journal = Journal(home.journal_path)
-    yield home, folder, journal
-    journal.close()
+    with made_place(tmp_path, tiny_model, tiny_tokenizer) as place:
+        yield place

@@ -27,8 +27,13 @@ CASES = [(scene, size, "dark") for scene in SCENES for size in SIZES] + [
 
 
 NAMES = [f"{scene.name}-{wide}x{high}-{theme}" for scene, (wide, high), theme in CASES]
+FIRST_OF_SCREENS = {scene.screen: scene.name for scene in reversed(SCENES)}.values()
+QUICK = {(name, SIZES[0]) for name in (*FIRST_OF_SCREENS, LIGHT)}
+"""Each screen once, small, and the chat with its cards."""
 MARKED = [
-    pytest.param(*case, id=name, marks=[pytest.mark.slow] if case[1] == LARGE else [])
+    pytest.param(
+        *case, id=name, marks=[] if (case[0].name, case[1]) in QUICK else [pytest.mark.slow]
+    )
     for case, name in zip(CASES, NAMES, strict=True)
 ]
 STORED = Path(__file__).parent / "__snapshots__" / Path(__file__).stem

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from engine.errors import ConfigError, VidyaError
+from learning.practice.settings import SELF_PLAY
 from learning.protocol.events import (
     Event,
     PracticeDone,
@@ -81,6 +82,11 @@ from vidya_tui.text.numbers import counted
     help="The order of the examples: none, random, easy_to_hard, hard_to_easy or blocks.",
 )
 @click.option(
+    "--self-play",
+    is_flag=True,
+    help="The model asks itself the questions: no harder and no easier than it can learn from.",
+)
+@click.option(
     "--option",
     "practice_options",
     multiple=True,
@@ -114,6 +120,7 @@ def practice(
     examples: int | None,
     example: int | None,
     order: str | None,
+    self_play: bool,
     practice_options: tuple[str, ...],
     again: int | None,
     samples: int | None,
@@ -144,6 +151,7 @@ def practice(
         "few.examples": examples,
         "few.example": example,
         "few.order": order,
+        "self_play.questions": SELF_PLAY if self_play else None,
     }
     chosen = [f"{name}={value}" for name, value in named.items() if value is not None]
     if again is not None:
@@ -166,7 +174,7 @@ def practice(
             group_size=group_size,
             data=path,
             warm_up=warm_up,
-            options=(*always, *request.options, *practice_options, *chosen),
+            options=(*always, *chosen, *request.options, *practice_options),
             seed=options.seed,
         )
     _check(request)

@@ -12,13 +12,14 @@ from dataclasses import replace
 
 from engine.errors import VidyaError
 from learning.practice.idle import Idle
+from learning.practice.settings import SELF_PLAY
 from learning.protocol.events import Event
 from learning.protocol.messages import TeacherPort
 from learning.protocol.requests import CancelPractice
 from vidya_tui.state import practice as practice_state
 from vidya_tui.state.known import StateStore
 from vidya_tui.state.message import StatusMessage
-from vidya_tui.state.practice import WARM_UP, Practising
+from vidya_tui.state.practice import SELF_PLAY_WORD, WARM_UP, Practising
 
 IDLE_TASK = "chain_sum"
 """The default task of idle practice."""
@@ -63,23 +64,26 @@ class PracticeDesk:
         return StatusMessage(shown or "nothing is practised; /practice TASK begins")
 
     def begin(self, wanted: str) -> StatusMessage:
-        """wanted: one or more tasks, each followed by settings like `max_terms=3`; `warm-up` and options of
-        practice anywhere among them. Raises VidyaError for an unknown task or another word."""
+        """wanted: one or more tasks, each followed by settings like `max_terms=3`; `warm-up`, `self-play` and
+        options of practice anywhere among them. Raises VidyaError for an unknown task or another word."""
         from learning.practice.supply.arms import requested
         from learning.rewards.registry import tasks
 
         if self.running:
             raise VidyaError(f"{self.state.task} is being practised already", "/cancel stops it")
-        words = [word for word in wanted.split() if word != WARM_UP]
+        given = wanted.split()
+        words = [word for word in given if word not in (WARM_UP, SELF_PLAY_WORD)]
         if any("=" not in word and word.strip(",") not in tasks() for word in words[1:]):
             raise VidyaError(
-                f"/practice {wanted}: only {WARM_UP!r}, settings and other tasks can follow the task",
+                f"/practice {wanted}: only {WARM_UP!r}, {SELF_PLAY_WORD!r}, settings and other tasks can "
+                "follow the task",
                 f"type /practice {words[0]}, /practice {words[0]} {WARM_UP}, or /practice {words[0]} "
                 "NAME=VALUE",
             )
         request = requested(words)
-        task, options = request.task, (*self._idle.options, *request.options)
-        warm_up = True if WARM_UP in wanted.split() else None
+        asked = (f"self_play.questions={SELF_PLAY}",) if SELF_PLAY_WORD in given else ()
+        task, options = request.task, (*self._idle.options, *asked, *request.options)
+        warm_up = True if WARM_UP in given else None
         self._teacher.send(replace(request, warm_up=warm_up, options=options))
         self._set(practice_state.begun(task))
         return StatusMessage(f"practising {task}; /practice shows it, /cancel stops it")

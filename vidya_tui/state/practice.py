@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from learning.journal.practices import PracticeEntry
@@ -17,7 +17,7 @@ from learning.protocol.events import (
     TeacherEnded,
 )
 from learning.protocol.practice_events import PracticeStarted
-from learning.protocol.records import ArmFigures
+from learning.protocol.records import ArmFigures, AskingFigures
 from vidya_tui.state.samples import chosen
 from vidya_tui.text.numbers import counted, percent, seconds
 from vidya_tui.text.sanitise import one_line
@@ -28,6 +28,8 @@ RECENT = 8
 """Steps whose mean says how long the next ones will take."""
 WARM_UP = "warm-up"
 """What follows the task in a command that begins with worked examples."""
+SELF_PLAY_WORD = "self-play"
+"""What follows the task in a command by which the model asks the questions itself."""
 STAYED = 0.05
 """Change of held-out accuracy below which nothing is said to have risen or fallen: some sixty problems of
 each task cannot tell."""
@@ -176,6 +178,8 @@ def figures(now: Practising) -> list[tuple[str, str]]:
             ratio = f"{step.ratio:.3f} now to when drawn, {percent(step.clipped)} clipped"
             rows.append(("ratio", ratio))
         rows += [(arm.name, _arm(arm)) for arm in step.arms]
+        if (asking := step.asking) is not None:
+            rows += [("questions", _questions(asking)), ("asked", levels(asking.levels))]
     if now.changed:
         rows.append(("options", " ".join(now.changed)))
     return rows
@@ -195,6 +199,18 @@ def _arm(arm: ArmFigures) -> str:
         alike = f"{arm.dead_groups} of {arm.groups} alike"
         parts.append(f"right {percent(arm.success)}, {alike}")
     return ", ".join([*parts, f"worth {arm.value:.2f}"])
+
+
+def _questions(asking: AskingFigures) -> str:
+    """How the questions of a step went."""
+    parts = [f"{asking.asked} asked", f"{asking.valid} valid", f"{asking.distinct} different"]
+    return ", ".join([*parts, f"worth {asking.reward_mean:.2f}"])
+
+
+def levels(asked: Mapping[str, int]) -> str:
+    """The histogram of the questions' levels in words, for sums terms x digits: "2x1 75 %, 3x1 25 %"."""
+    total = sum(asked.values())
+    return ", ".join(f"{level} {percent(n / total)}" for level, n in asked.items()) or "nothing"
 
 
 def by_task(event: PracticeDone) -> str:
@@ -295,6 +311,8 @@ def stepped(event: PracticeStep) -> str:
     if event.arms:
         chosen = ", ".join(f"{arm.name} {percent(arm.weight)}" for arm in event.arms)
         parts.append(f"chosen: {chosen}")
+    if event.asking is not None:
+        parts.append(f"questions: {_questions(event.asking)} ({levels(event.asking.levels)})")
     if event.dropped:
         parts.append(f"{event.dropped} waited too long")
     return " \u00b7 ".join([*parts, seconds(event.seconds)])
@@ -345,6 +363,9 @@ def done(event: PracticeDone) -> str:
         gained += f"; book recall {percent(event.book_before)} \u2192 {percent(event.book_after)}"
     if event.arms_before:
         gained += f". Held out, {by_task(event)}"
+    if event.asked_before:
+        asked = f"{levels(event.asked_before)}; at the end: {levels(event.asked_after)}"
+        gained += f". Questions asked at first: {asked}"
     return f"{gained}; {event.why}" if event.why else gained
 
 

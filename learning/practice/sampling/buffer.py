@@ -38,9 +38,10 @@ class Kept:
 class ExperienceBuffer:
     """Collects live groups until `size` of them are there."""
 
-    def __init__(self, size: int, max_age: int) -> None:
-        """size: groups of an update. max_age: rollouts for which a group may wait; 0: none."""
-        self.size, self.max_age = size, max_age
+    def __init__(self, size: int, max_age: int, most: int | None = None) -> None:
+        """size: groups that an update needs. max_age: rollouts for which a group may wait; 0: none. most:
+        groups that an update takes if they are there; None: `size`."""
+        self.size, self.max_age, self.most = size, max_age, most or size
         self._kept: list[Kept] = []
 
     def __len__(self) -> int:
@@ -66,10 +67,10 @@ class ExperienceBuffer:
         self._kept = [one for one in self._kept if id(one) not in gone]
 
     def batch(self, rng: random.Random) -> list[Kept] | None:
-        """Takes out `size` groups, the oldest first and at random among equally old ones; None while there
-        are fewer."""
+        """Takes out up to `most` groups, the oldest first and at random among equally old ones; None while
+        there are fewer than `size`."""
         if len(self._kept) < self.size:
             return None
         order = sorted(rng.sample(self._kept, len(self._kept)), key=lambda one: one.born)
-        chosen, self._kept = order[: self.size], order[self.size :]
+        chosen, self._kept = order[: self.most], order[self.most :]
         return chosen

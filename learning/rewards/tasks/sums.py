@@ -2,21 +2,35 @@
 
 The problems resemble those of reasoning-gym's generators of these names, in fewer words. Brackets and
 precedence have their usual meaning; every division leaves no remainder. The worked answer shows one
-operation at a time. Left out: decimals, powers.
+operation at a time. A model may ask the questions too (`read_question`). Left out: decimals, powers.
 """
 
 from __future__ import annotations
 
+import ast
 import random
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.errors import ConfigError
+from learning.rewards.asked import AskedTask
 from learning.rewards.task import Problem, TaskOptions
 from learning.rewards.verifiers.answer import in_format
 from learning.rewards.verifiers.number import number_score
-from learning.rewards.verifiers.verified import Draw, VerifiedTask, configure, generated, one_by_one
+from learning.rewards.verifiers.verified import Draw, configure, generated, one_by_one
 
+MOST_TERMS, MOST_DIGITS = 4, 2
+"""Of a question that a model asks; a number is between -99 and 99."""
 _BINDS = {"+": 1, "-": 1, "*": 2, "/": 2}
+_OPERATORS: dict[type[ast.operator], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+}
+_EXPRESSION = re.compile(r"[0-9+\-*/() ]{1,500}")
+_QUESTION = re.compile(r"What is (.+)\?")
 _SHAPE_TRIES = 50
 """Tries to draw an expression whose divisions leave no remainder and whose values stay in bounds."""
 
@@ -86,24 +100,33 @@ class SumNode:
     def leaf(self) -> bool:
         return self.left is None
 
+    def numbers(self) -> list[int]:
+        """Its numbers from left to right."""
+        if self.left is None or self.right is None:
+            return [self.value]
+        return self.left.numbers() + self.right.numbers()
 
-def chain_sum(name: str, options: TaskOptions) -> VerifiedTask:
+
+def chain_sum(name: str, options: TaskOptions) -> AskedTask:
     """The task. Raises ConfigError."""
     settings = configure(ChainSettings, options, name)
 
-    def draw(rng: random.Random) -> Problem:
-        digits = rng.randint(settings.min_digits, settings.max_digits)
+    def chain(rng: random.Random, digits: int, terms: int) -> Problem:
         most = 10**digits - 1
         least = -most if settings.allow_negation else 10 ** (digits - 1) if digits > 1 else 0
         node = SumNode(rng.randint(least, most))
-        for _ in range(rng.randint(settings.min_terms, settings.max_terms) - 1):
+        for _ in range(terms - 1):
             node = join(rng.choice("+-"), node, SumNode(rng.randint(least, most)))
         return problem(node, name)
 
-    return _task(name, options, draw)
+    def draw(rng: random.Random) -> Problem:
+        digits = rng.randint(settings.min_digits, settings.max_digits)
+        return chain(rng, digits, rng.randint(settings.min_terms, settings.max_terms))
+
+    return _task(name, options, draw, chain, "+-")
 
 
-def basic_arithmetic(name: str, options: TaskOptions) -> VerifiedTask:
+def basic_arithmetic(name: str, options: TaskOptions) -> AskedTask:
     """The task. Raises ConfigError."""
     settings = configure(ArithmeticSettings, options, name)
 
@@ -118,21 +141,21 @@ def basic_arithmetic(name: str, options: TaskOptions) -> VerifiedTask:
         if not settings.allow_parentheses and not left.leaf and _BINDS[operator] == 2:
             left = _last_first(left, operator, right)  # a + b, then * c: b * c comes first
             return left if left and abs(left.value) <= settings.max_value else None
-        if operator == "/" and (right.value == 0 or left.value % right.value):
-            return None
-        node = join(operator, left, right)
-        return node if abs(node.value) <= settings.max_value else None
+        node = _joined(operator, left, right)
+        return node if node and abs(node.value) <= settings.max_value else None
 
-    def draw(rng: random.Random) -> Problem | None:
-        terms = rng.randint(settings.min_terms, settings.max_terms)
-        most = 10 ** rng.randint(settings.min_digits, settings.max_digits) - 1
+    def arithmetic(rng: random.Random, digits: int, terms: int) -> Problem | None:
         for _ in range(_SHAPE_TRIES):
-            node = grow(rng, terms, most)
+            node = grow(rng, terms, 10**digits - 1)
             if node is not None:
                 return problem(node, name)
         return None
 
-    return _task(name, options, draw)
+    def draw(rng: random.Random) -> Problem | None:
+        terms = rng.randint(settings.min_terms, settings.max_terms)
+        return arithmetic(rng, rng.randint(settings.min_digits, settings.max_digits), terms)
+
+    return _task(name, options, draw, arithmetic, "".join(settings.operators))
 
 
 def join(operator: str, left: SumNode, right: SumNode) -> SumNode:
@@ -140,6 +163,56 @@ def join(operator: str, left: SumNode, right: SumNode) -> SumNode:
     a, b = left.value, right.value
     value = {"+": a + b, "-": a - b, "*": a * b}.get(operator)
     return SumNode(a // b if value is None else value, operator, left, right)
+
+
+def _joined(operator: str, left: SumNode, right: SumNode) -> SumNode | None:
+    """The combined expression; None for a division by 0 or one that leaves a remainder."""
+    if operator == "/" and (right.value == 0 or left.value % right.value):
+        return None
+    return join(operator, left, right)
+
+
+def read_sum(text: str) -> SumNode | None:
+    """The inverse of SumNode.text, brackets that change nothing allowed; None for any other text, and for a
+    division by 0 or with a remainder. Never raises."""
+    if not _EXPRESSION.fullmatch(text):
+        return None
+    try:
+        return _read(ast.parse(text.strip(), mode="eval").body)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _read(node: ast.expr) -> SumNode | None:
+    match node:
+        case ast.Constant(value=int(value)) if type(value) is int:
+            return SumNode(value)
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(value))):
+            return SumNode(-value)
+        case ast.BinOp(op=kind) if operator := _OPERATORS.get(type(kind)):
+            left, right = _read(node.left), _read(node.right)
+            return _joined(operator, left, right) if left and right else None
+    return None
+
+
+def read_question(text: str, operators: str, source: str) -> Problem | None:
+    """The problem that a text asks, `What is 12 + 7 - 3?` and nothing else: 2 to MOST_TERMS numbers of at
+    most MOST_DIGITS digits, joined by these operators. None for any other text. Never raises."""
+    asked = _QUESTION.fullmatch(" ".join(text.split()))
+    node = read_sum(asked[1]) if asked else None
+    if node is None:
+        return None
+    numbers, used = node.numbers(), {step.split()[1] for step in steps(node)}
+    small = all(abs(number) < 10**MOST_DIGITS for number in numbers)
+    if not (2 <= len(numbers) <= MOST_TERMS and small and used <= set(operators)):
+        return None
+    return problem(node, source)
+
+
+def level(problem: Problem) -> str:
+    """Terms x digits of the largest number: `3x2` for `12 + 7 - 3`."""
+    numbers = re.findall("[0-9]+", problem.prompt)
+    return f"{len(numbers)}x{max(map(len, numbers))}"
 
 
 def steps(node: SumNode) -> list[str]:
@@ -187,21 +260,34 @@ def _last_first(left: SumNode, operator: str, right: SumNode) -> SumNode | None:
     """The tree of `left operator right` without brackets, if operator binds tighter than left's last
     one; None if a division would leave a remainder."""
     if left.left is None or left.right is None or _BINDS[left.operator] == 2:
-        if operator == "/" and (right.value == 0 or left.value % right.value):
-            return None
-        return join(operator, left, right)
+        return _joined(operator, left, right)
     inner = _last_first(left.right, operator, right)
     return inner and join(left.operator, left.left, inner)
 
 
-def _task(name: str, options: TaskOptions, draw: Draw) -> VerifiedTask:
-    return VerifiedTask(
+def _task(
+    name: str,
+    options: TaskOptions,
+    draw: Draw,
+    sized: Callable[[random.Random, int, int], Problem | None],
+    operators: str,
+) -> AskedTask:
+    """sized: draws a problem of so many digits and terms."""
+
+    def example(rng: random.Random) -> Problem | None:
+        return sized(rng, rng.randint(1, MOST_DIGITS), rng.randint(2, MOST_TERMS))
+
+    return AskedTask(
         name,
         generated(draw),
         one_by_one(number_score),
         options.weights,
         options.length or 200,
         needs_field=True,
+        invitation="Ask me a sum.",
+        read=lambda text: read_question(text, operators, name),
+        level=level,
+        example=example,
     )
 
 

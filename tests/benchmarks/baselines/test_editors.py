@@ -135,6 +135,7 @@ def test_the_moment_is_that_of_all_tokens_but_the_padding(
     assert torch.allclose(found, expected, atol=0.05 * float(expected.abs().max()))
 
 
+@pytest.mark.slow
 def test_with_the_change_the_answer_is_likelier(
     tiny_model: Model, kept: list[Example], fact: Example
 ) -> None:

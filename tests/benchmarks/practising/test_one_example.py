@@ -57,6 +57,7 @@ def test_every_arm_draws_as_many_answers_and_controls_are_among_them() -> None:
     assert {arm.few.examples for arm in found if arm.part == "order"} == {1440}
 
 
+@pytest.mark.slow
 def test_the_quick_run_has_every_arm_and_resumes(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

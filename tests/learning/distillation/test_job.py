@@ -127,6 +127,7 @@ def test_openings_come_from_a_file_or_with_vidya(tmp_path: Path) -> None:
         chosen_openings(path, None)
 
 
+@pytest.mark.slow
 def test_the_same_seed_draws_the_same_answers(job: DistillationJob, tiny_place: Place) -> None:
     asked = ["Where is the sea?", "Who looked at the moon?"]
     first = job.answers(asked, lambda *_: None, lambda: False)

@@ -144,6 +144,7 @@ def test_what_cannot_be_avoided_again_is_given_up(
     assert learner.version == version
 
 
+@pytest.mark.slow
 def test_what_is_taught_after_it_is_not_avoided_any_more(
     place: Place,  # noqa: F811
 ) -> None:

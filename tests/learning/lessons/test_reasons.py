@@ -79,6 +79,7 @@ def carry_over(learner: Learner) -> None:
     raise AssertionError("it does not end")
 
 
+@pytest.mark.slow
 def test_other_messages_are_learned_without_the_reason(learner: Learner, model: Model) -> None:
     judgement, before = picked(learner.journal), learner.version
     carry_over(learner)

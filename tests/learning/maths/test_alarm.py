@@ -41,6 +41,7 @@ START = Signs(
         ("length", True, {"length": 30.0}, {"length": 30.1}),
         ("length", True, {"length": 13.4}, {"length": 13.3}),
         ("repetition", True, {"repeated": 0.1}, {"repeated": 0.11}),
+        ("same question", True, {"asked": 0.3}, {"asked": 0.29}),
         ("disagreement", False, {"disagreement": 0.6}, {"disagreement": 0.61}),
         ("variety", False, {"distinct": 0.57}, {"distinct": 0.55}),
         # standard error of 0.75 among 100: 0.0433

@@ -143,11 +143,21 @@ def test_vidyas_own_model_goes_out_as_both(store: ModelStore, tmp_path: Path) ->
     assert import_model(store, tmp_path / "out.gguf").parameters == store.info("10m").parameters
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the home of a model called theirs, the folder it came from, and its GGUF file."""
+    place = tmp_path_factory.mktemp("made")
+    store = ModelStore(Home(place / "home"))
+    import_model(store, folder_of(place / "theirs", small()))
+    export_model(store, "theirs", place / "good.gguf")
+    return place
+
+
 @pytest.fixture
-def file(store: ModelStore, tmp_path: Path) -> Path:
-    """A good GGUF file."""
-    import_model(store, folder_of(tmp_path / "theirs", small()))
-    return export_model(store, "theirs", tmp_path / "good.gguf")
+def file(made: Path, store: ModelStore, tmp_path: Path) -> Path:
+    """A good GGUF file, of a model that the store has."""
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "good.gguf"
 
 
 @pytest.mark.parametrize(

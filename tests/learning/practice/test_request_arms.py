@@ -174,6 +174,7 @@ def test_nothing_is_lost_however_often_a_key_ends_it(nights: Nights, times: int)
     assert reopened.weights.version == whole.version
 
 
+@pytest.mark.slow
 def test_a_warm_up_that_was_saved_is_not_begun_anew(nights: Nights) -> None:
     first = nights.night(None, 1)
     assert first.warm_up_steps > 0

@@ -17,6 +17,7 @@ from tests.sums import EasySums, Sums
 from vidya_tui.state import practice as practice_state
 
 
+@pytest.mark.slow
 def test_practice_that_is_taken_back_while_it_runs_is_over(room: Room) -> None:
     before = room.weights
     room.teacher.send(Practise("easy", seed=0, steps=10_000, warm_up=True))
@@ -104,6 +105,7 @@ def test_idle_practice_of_a_task_without_worked_answers_does_without(
     assert isinstance(failed, Failed) and "no worked answers" in failed.what
 
 
+@pytest.mark.slow
 def test_other_settings_are_another_task_in_the_report(room: Room) -> None:
     for settings in ((), ("most=5",), ("most=7",)):
         room.practise(steps=1, settings=settings)

@@ -71,6 +71,9 @@ class Scripted:
         right = tuple(n in solved for n in range(self.held_out))
         return HeldOut(right, {"correct": accuracy, **self.paid})
 
+    def is_cold(self, look: HeldOut, hard: float) -> bool:
+        return look.weakest < hard and self.has_worked
+
     def warm_up(self, report: Callable[[WarmUpReport], None], stop: object) -> WarmUpReport:
         self.warmed = True
         return WarmUpReport(40, 0.2, self.success, 1.0)

@@ -69,6 +69,7 @@ def test_names_are_written_once_and_only_by_a_tokenizer_that_has_such_ids(
         name_tags(tiny_tokenizer, file)
 
 
+@pytest.mark.slow
 def test_warm_up_teaches_tags_and_answers_are_drawn_scored_and_shown_with_them(
     tiny_model: Model, tiny_tokenizer: RankTokenizer, replay: Replay
 ) -> None:

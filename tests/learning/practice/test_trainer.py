@@ -318,7 +318,7 @@ def test_the_divergence_in_the_reward_is_taken_off_before_advantages(
     found = torch.tensor([-6.9, -6.9]), torch.tensor([-6.4, -6.4])
     monkeypatch.setattr(session, "_read", lambda *_: [list(found)])
     samples = tuple(session.sample(Problem("p", 1), value) for value in (1.0, 0.0))
-    (group,) = session._penalised([session._scored((1, 2), samples)])
+    (group,) = session._penalised([session._scored((1, 2), samples)], settings.kl_reward)
     # drawn at -5.9 a token: 2 and 1 nats over two tokens
     assert [end for (end,) in group.rewards] == pytest.approx([0.8, -0.1])
 

@@ -132,6 +132,7 @@ def test_with_too_few_picks_left_the_file_goes(tiny_place: Place, make: Make) ->
     assert not (folder / TASTE).exists()
 
 
+@pytest.mark.slow
 def test_what_is_taken_back_while_it_is_trained_is_not_in_it(tiny_place: Place, make: Make) -> None:
     _, folder, journal = tiny_place
     numbers = fill(journal, 60)
@@ -143,7 +144,7 @@ def test_what_is_taken_back_while_it_is_trained_is_not_in_it(tiny_place: Place, 
     assert numbers[3] not in report_of(folder).judgements
 
 
-@pytest.mark.parametrize("passes", [0, 3, 9])
+@pytest.mark.parametrize("passes", [3, *(pytest.param(n, marks=pytest.mark.slow) for n in (0, 9))])
 def test_closed_in_the_middle_it_leaves_nothing_and_begins_again(
     tiny_place: Place, make: Make, passes: int
 ) -> None:
@@ -164,6 +165,7 @@ def test_closed_in_the_middle_it_leaves_nothing_and_begins_again(
     assert work(make()) > 2 and report_of(folder).choices >= 55
 
 
+@pytest.mark.slow
 def test_what_cannot_be_written_keeps_the_old_one_and_is_not_tried_for_ever(
     tiny_place: Place, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -187,6 +189,7 @@ def test_what_cannot_be_written_keeps_the_old_one_and_is_not_tried_for_ever(
     assert work(keeper) > 2 and (folder / TASTE).read_bytes() != before
 
 
+@pytest.mark.slow
 def test_killed_anywhere_in_a_save_the_old_one_or_the_new_one_is_whole(
     tiny_place: Place, tiny_model: Model, tiny_tokenizer: Tokenizer, make: Make
 ) -> None:
@@ -222,6 +225,7 @@ def rewards_of(folder: Path, row: list[list[int]]) -> list[list[float]]:
     return found
 
 
+@pytest.mark.slow
 def test_one_of_an_older_version_is_trained_anew(tiny_place: Place, make: Make) -> None:
     _, folder, journal = tiny_place
     fill(journal, 60)

@@ -237,6 +237,7 @@ def test_a_damaged_file_is_told(tiny_place: Place) -> None:
         load(folder)
 
 
+@pytest.mark.slow
 def test_transformers_rates_the_same(
     scorer: RewardModel,
     tiny_tokenizer: Tokenizer,

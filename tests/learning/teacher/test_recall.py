@@ -219,6 +219,7 @@ class Talk:
                 return found
 
 
+@pytest.mark.slow
 def test_a_lesson_that_waits_answers_at_once_and_the_card_says_so(tiny_place: Place) -> None:
     (dog,) = teach(tiny_place[2], DOG_LESSON)
     talk = Talk(tiny_place)

@@ -16,6 +16,7 @@ from tests.learning.lessons.test_learner import lesson, place, read_book  # noqa
 Place = tuple  # type: ignore[type-arg]
 
 
+@pytest.mark.slow
 def test_in_pauses_a_lesson_waits_until_no_key_comes_and_training_does_not(
     place: Place,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,

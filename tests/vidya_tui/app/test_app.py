@@ -52,6 +52,7 @@ def test_text_appears_while_it_streams(tmp_path: Path) -> None:
     play(scenario, tmp_path, manual=True)
 
 
+@pytest.mark.slow
 def test_an_early_pick_keeps_its_stream_and_ends_the_others(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("hello")
@@ -119,6 +120,7 @@ def test_two_digits_are_a_number(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_digits_are_typed_where_nothing_can_be_picked(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.write("1")
@@ -203,6 +205,7 @@ def test_letters_typed_on_the_panel_go_into_the_prompt(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_two_clicks_pick(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("hello")
@@ -227,6 +230,7 @@ def test_others_are_asked_for(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_escape_stops_the_streams(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("hello")
@@ -290,6 +294,7 @@ def test_who_types_at_once_in_the_editor_writes_the_answer_anew(tmp_path: Path) 
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_correction_that_was_left_is_there_the_next_time(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("hello")

@@ -96,6 +96,7 @@ def test_the_palette_offers_what_works_now(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_the_palette_stands_any_size_and_any_paste(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.pilot.resize_terminal(12, 4)
@@ -171,6 +172,7 @@ HOSTILE = (
 )
 
 
+@pytest.mark.slow
 def test_markup_and_escape_sequences_are_shown_as_text(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("[bold]me[/bold]")

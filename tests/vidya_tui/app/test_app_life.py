@@ -240,6 +240,7 @@ def test_quitting_from_a_modal_screen(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_events_that_come_while_it_closes(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("hello")
@@ -271,6 +272,7 @@ sys.exit(app.return_code)
 """
 
 
+@pytest.mark.slow
 def test_a_crash_shows_one_calm_message(tmp_path: Path) -> None:
     script = tmp_path / "crash.py"
     script.write_text(CRASH)

@@ -12,9 +12,9 @@ from learning.models.unfinished_training import Unfinished, write_unfinished
 from learning.protocol.events import Failed, ModelChanging, PracticeDone, PracticeStage, WorkerLost
 from learning.protocol.model_events import Grown
 from learning.protocol.requests import Grow, Train
-from tests.scenes import training
+from tests.moments import training
+from tests.practice_events import BEFORE, DONE, LATER, STEP
 from tests.stage import Stage, play
-from tests.vidya_tui.screens.test_practice import BEFORE, DONE, LATER, STEP
 from vidya_tui.screens.practice import progress
 from vidya_tui.state import growth as growth_state
 from vidya_tui.state import practice as practice_state

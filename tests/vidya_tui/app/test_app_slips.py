@@ -72,6 +72,7 @@ def test_a_digit_can_be_taken_back_while_it_waits(tmp_path: Path, key: str) -> N
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_paste_right_behind_a_digit_makes_it_text(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await waiting(stage)
@@ -182,6 +183,7 @@ def test_keys_that_hands_know_train_nothing(tmp_path: Path, cards: bool) -> None
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_rating_key_says_what_to_do_while_cards_wait(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.press("alt+up")

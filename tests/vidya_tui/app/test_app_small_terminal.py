@@ -14,6 +14,7 @@ from vidya_tui.widgets.completion import around
 from vidya_tui.widgets.learner_panel import fitting
 
 
+@pytest.mark.slow
 def test_how_to_leave_and_help_are_always_there(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         def shown() -> bool:

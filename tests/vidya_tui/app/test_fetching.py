@@ -30,6 +30,7 @@ def as_if(mode: str) -> Command:
     return command
 
 
+@pytest.mark.slow
 def test_the_offer_is_taken_and_the_talk_goes_on_with_the_new_model(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.sees("smollm2-135m (272 MB, Apache-2.0) speaks much better")

@@ -134,6 +134,7 @@ def test_bad_rows_are_named_by_line(shell: Shell, row: str, said: str) -> None:
     assert "cannot be read" in shell.fails("journal", "import", str(shell.home.path / "none"))
 
 
+@pytest.mark.slow
 def test_forget_erases_from_journal_book_weights_and_snapshots(shell: Shell) -> None:
     teach(shell, hello="Hello, I am well.")
     teach(shell, secret="swordfish")

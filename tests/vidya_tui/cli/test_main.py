@@ -50,6 +50,7 @@ def test_wrong_usage_is_2(tmp_path: Path) -> None:
     assert run("nothing").returncode == 2
 
 
+@pytest.mark.slow
 def test_an_unknown_model_lists_those_there_are(tmp_path: Path) -> None:
     result = run("model", "show", "99m", home=tmp_path / "home")
     assert result.returncode == 1

@@ -103,6 +103,7 @@ def test_a_gguf_file_goes_out_and_in(shell: Shell, tmp_path: Path) -> None:
     assert "no whole GGUF file" in shell.fails("model", "import", str(out), "--name", "third")
 
 
+@pytest.mark.slow
 def test_what_the_network_does_not_bring(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     from learning.models import hub
 

@@ -145,6 +145,7 @@ def test_options_are_told_before_the_model_is_loaded(gym: Shell) -> None:
     assert "write it as name=value" in gym.fails("practice", "easy", "--option", "lr")
     assert gym.run("practice", "easy", "--again", "1", status=2)
     assert gym.run("practice", "--again", "1", "--examples", "2", status=2)
+    assert gym.run("practice", "--again", "1", "--self-play", status=2)
     assert "--examples 16" in gym.fails("practice", "easy", "--order", "random")
     words = ("--examples", "1", "--order", "best")
     assert "none, random, easy_to_hard, hard_to_easy, blocks" in gym.fails(
@@ -185,6 +186,24 @@ def test_one_example_in_json(gym: Shell) -> None:
     assert first["changed"]["few.examples"] == "1" and first["changed"]["few.example"] == "17"
     steps = [row for row in rows if "reward_mean" in row]
     assert steps and all([arm["name"] for arm in step["arms"]] == ["example 17"] for step in steps)
+
+
+@pytest.mark.slow
+def test_self_play_in_json_and_in_words(gym: Shell) -> None:
+    words = ("--option", "self_play.questions=2", "--option", "self_play.answers=2")
+    words = ("--self-play", *words, "--option", "max_tokens=12")
+    first, *rows = gym.rows("practice", "asked", *words, "--steps", "2", "--warm-up")
+    assert first["changed"]["self_play.questions"] == "2", "a number of your own counts"
+    steps = [row for row in rows if "reward_mean" in row]
+    assert [step["asking"]["asked"] for step in steps] == [8, 8]
+    assert all(step["asking"].keys() >= {"valid", "distinct", "levels"} for step in steps)
+    assert rows[-1]["event"] == "done" and "asked_after" in rows[-1]
+    said = gym.run("practice", "--again", "1", "--steps", "1").stderr
+    assert "questions: 8 asked" in said and "self_play.questions=2" in said
+    assert "no program can answer" in gym.fails("practice", "easy", "--self-play")
+    assert "does not go with several tasks" in gym.fails("practice", "asked", "easy", "--self-play")
+    plain = gym.rows("practice", "asked", "--steps", "1", "--no-warm-up")
+    assert all(row["asking"] is None for row in plain if "reward_mean" in row)
 
 
 @pytest.mark.slow

@@ -25,6 +25,7 @@ def test_pick_say_and_rate_are_learned_before_they_return(shell: Shell) -> None:
     assert lines[-1] == "<|user|> hello <|assistant|> Hello to you." and len(lines) == 2
 
 
+@pytest.mark.slow
 def test_a_reason_is_given_in_the_shell(shell: Shell) -> None:
     assert "nothing was asked yet" in shell.fails("ask", "--again", "shorter please")
     shell.rows("ask", "hello", "-n", "2", "--seed", "1")

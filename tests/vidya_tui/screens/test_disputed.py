@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from learning.protocol.events import Event, WorkerLost
+from learning.protocol.events import WorkerLost
 from learning.protocol.model_events import Disputed
 from learning.protocol.records import DisputedAnswers, Pick
 from learning.protocol.requests import FindDisputed, Learn
@@ -23,11 +23,6 @@ TWO = (
 )
 
 
-def tell(stage: Stage, event: Event) -> None:
-    assert stage.teacher.on_event is not None
-    stage.teacher.on_event(event)
-
-
 async def asked(stage: Stage) -> None:
     """`/taste`, then the screen that asks, which waits for the teacher."""
     await stage.say("/taste")
@@ -40,7 +35,7 @@ async def asked(stage: Stage) -> None:
 def test_a_pick_is_journaled_like_one_in_a_conversation_and_learned(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await asked(stage)
-        tell(stage, Disputed(TWO))
+        stage.hear(Disputed(TWO))
         await stage.sees("Bread [bold]and[/] cheese.")
         assert "1 of 2" in stage.text() and "what shall we eat" in stage.text()
         before = stage.journal.latest_ask()
@@ -66,13 +61,13 @@ def test_a_pick_is_journaled_like_one_in_a_conversation_and_learned(tmp_path: Pa
 def test_why_nothing_is_asked_is_told(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await asked(stage)
-        tell(stage, Disputed((), "it has no taste yet", "pick more answers"))
+        stage.hear(Disputed((), "it has no taste yet", "pick more answers"))
         await stage.sees("it has no taste yet; pick more answers")
         await stage.press("1", "n", "escape", "a")
         await stage.sees("looking for answers")
-        tell(stage, WorkerLost("gone", restarting=True))
+        stage.hear(WorkerLost("gone", restarting=True))
         await stage.sees("started anew")
-        tell(stage, Disputed(()))
+        stage.hear(Disputed(()))
         await stage.sees("nothing is in dispute")
         assert isinstance(stage.app.screen, DisputedScreen)
 

@@ -14,7 +14,7 @@ from learning.protocol.events import (
 from learning.protocol.model_events import Grown
 from learning.protocol.records import Lesson, Turn
 from learning.protocol.requests import Grow
-from tests.scenes import training
+from tests.moments import training
 from tests.stage import Stage, play
 from vidya_tui.settings.file import Settings, load
 from vidya_tui.state.welcome import advice, seen

@@ -70,6 +70,7 @@ def test_it_follows_the_owners_keys(tmp_path: Path, key: str) -> None:
     play(scenario, tmp_path, settings=settings)
 
 
+@pytest.mark.slow
 def test_the_highlighted_candidate_is_retyped_and_all_are_rejected(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await asked(stage)
@@ -124,6 +125,7 @@ def test_each_candidate_keeps_the_correction_that_was_left(tmp_path: Path) -> No
 # ---------------------------------------------------------------- digits on the cards
 
 
+@pytest.mark.slow
 def test_a_digit_on_the_cards_is_typed_where_the_prompt_has_text(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await asked(stage)
@@ -238,6 +240,7 @@ async def undone(stage: Stage) -> None:
     stage.app.chat.need().undone -= UNDO_AGAIN  # that time goes by
 
 
+@pytest.mark.slow
 def test_undo_of_a_pick_leaves_no_note(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await picked(stage)
@@ -294,6 +297,7 @@ def test_undo_of_an_early_pick_leaves_no_note(tmp_path: Path) -> None:
     play(scenario, tmp_path, manual=True)
 
 
+@pytest.mark.slow
 def test_undo_of_what_the_talk_went_on_from_says_so_there(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await picked(stage)
@@ -331,6 +335,7 @@ def test_the_blamed_words_are_shown_and_an_undo_takes_them_back(tmp_path: Path) 
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_words_marked_with_the_mouse_are_blamed(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await picked(stage)

@@ -82,6 +82,7 @@ def test_what_became_of_it_is_told_and_what_was_taken_back(tmp_path: Path) -> No
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_what_it_had_expected_stands_in_the_note_of_a_pick(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("first")

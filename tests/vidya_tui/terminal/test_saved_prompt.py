@@ -62,6 +62,7 @@ def test_nothing_is_kept_where_all_was_sent(tmp_path: Path) -> None:
     assert not Home(tmp_path / "home").unsent_path.exists()
 
 
+@pytest.mark.slow
 def test_what_was_put_aside_is_kept_too(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("hello")
@@ -109,6 +110,7 @@ def test_a_home_that_cannot_be_written_does_not_keep_the_owner_from_leaving(
     assert play(scenario, tmp_path).return_code == 0
 
 
+@pytest.mark.slow
 def test_forgetting_removes_it(shell: Shell) -> None:
     def keep(text: str) -> None:
         Unsent(shell.home).keep(text)

@@ -79,6 +79,7 @@ def test_an_edit_that_is_left_changes_nothing_and_loses_nothing(tmp_path: Path) 
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_in_an_edit_digits_are_typed(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("hello")

@@ -100,6 +100,7 @@ def test_the_teacher_refuses_to_practise_without_a_taste(room: Room) -> None:
     assert isinstance(failed, Failed) and "0 of the 30 picks" in failed.what
 
 
+@pytest.mark.slow
 def test_the_teacher_practises_taste_with_the_divergence_in_the_reward(
     room: Room,
     tiny_model: Model,
@@ -121,6 +122,7 @@ def test_the_teacher_practises_taste_with_the_divergence_in_the_reward(
     assert practice_entry(room.journal, plain.run).record["options"]["kl_reward"] == "0.0"
 
 
+@pytest.mark.slow
 def test_an_alarm_keeps_the_weights_from_before(
     room: Room,
     tiny_model: Model,

@@ -128,6 +128,7 @@ def test_practice_takes_steps(
         assert session.critic.explained != 0.0
 
 
+@pytest.mark.slow
 def test_warm_up_teaches_whole_conversations(
     tiny_model: Model, tiny_tokenizer: Tokenizer, talk: DialogueTask
 ) -> None:

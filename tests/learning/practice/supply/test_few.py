@@ -151,6 +151,7 @@ def test_more_examples_than_candidates_and_several_tasks_are_refused() -> None:
         practice_settings(PracticeSettings(), several)
 
 
+@pytest.mark.slow
 def test_the_same_list_seed_and_order_give_the_same_weights(
     tiny_model: Model, tiny_tokenizer: Tokenizer, replay: Replay
 ) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import islice
 
 import pytest
@@ -16,11 +16,26 @@ from learning.rewards.registry import find_task
 from learning.rewards.reward_keeper import RewardError
 from learning.rewards.task import Problem, RewardWeights, TaskOptions
 from learning.rewards.tasks.taste import TasteTask
-from tests.learning.conftest import Place
+from tests.learning.conftest import Place, made_place
 from tests.picks import ask, fill
+from tests.random_model import random_model
 from tests.tastes import MADE_UP, taste_task
 
 Make = Callable[..., TasteTask]
+
+
+@pytest.fixture(scope="module")
+def trained(
+    tmp_path_factory: pytest.TempPathFactory, tiny_tokenizer: Tokenizer
+) -> Iterator[TasteTask]:
+    """The task after 150 picks, for tests that only read it."""
+    model = random_model(tiny_tokenizer)
+    with made_place(tmp_path_factory.mktemp("taste"), model, tiny_tokenizer) as (
+        _,
+        folder,
+        journal,
+    ):
+        yield taste_task(folder, journal, model, tiny_tokenizer)
 
 
 @pytest.fixture
@@ -52,9 +67,8 @@ def test_it_needs_an_owner_and_takes_no_settings(make: Make) -> None:
         find_task("taste", TaskOptions(difficulty={"most": 3}))
 
 
-def test_what_the_owner_likes_is_paid(make: Make) -> None:
-    task = make()
-    asks, tells, empty = task.score(
+def test_what_the_owner_likes_is_paid(trained: TasteTask) -> None:
+    asks, tells, empty = trained.score(
         Problem("Tell me of the moon.", None), ["And you?", "Yes.", " "]
     )
     assert asks.total > tells.total > empty.total == 0.0
@@ -94,16 +108,14 @@ def test_problems_are_the_owners_messages_and_made_up_ones(make: Make, tiny_plac
     assert {one.source for one in held_out[:2]} == sources, "in turn"
 
 
-def test_heads_disagree_somewhere(make: Make) -> None:
-    task = make()
+def test_heads_disagree_somewhere(trained: TasteTask) -> None:
     rows = [("Tell me of the sea.", "Yes."), ("What is it?", "And you?")]
-    assert task.disagreement(rows) > 0.0
-    assert task.disagreement([]) == 0.0
+    assert trained.disagreement(rows) > 0.0
+    assert trained.disagreement([]) == 0.0
 
 
-def test_the_heads_disagree_about_pairs(make: Make) -> None:
-    task = make()
-    assert task.dispute("Tell me of the sea.", ["Yes.", "And you?", "I am well."]) > 0.0
-    assert task.dispute("Tell me of the sea.", ["Yes."]) == 0.0
-    same = task.dispute("Tell me of the sea.", ["Yes.", "Yes."])
+def test_the_heads_disagree_about_pairs(trained: TasteTask) -> None:
+    assert trained.dispute("Tell me of the sea.", ["Yes.", "And you?", "I am well."]) > 0.0
+    assert trained.dispute("Tell me of the sea.", ["Yes."]) == 0.0
+    same = trained.dispute("Tell me of the sea.", ["Yes.", "Yes."])
     assert same == pytest.approx(0.0, abs=1e-5)

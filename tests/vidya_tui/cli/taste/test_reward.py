@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -18,6 +22,24 @@ def taught(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> Shell:
     journal = shell.journal()
     fill(journal, 150)
     journal.close()
+    return shell
+
+
+@pytest.fixture(scope="module")
+def kept() -> Iterator[Path]:
+    """A folder for what the first test that needs a taste has trained."""
+    with TemporaryDirectory() as folder:
+        yield Path(folder) / "home"
+
+
+@pytest.fixture
+def tasted(shell: Shell, kept: Path, request: pytest.FixtureRequest) -> Shell:
+    """With a taste that was learned from these picks."""
+    if kept.exists():
+        shutil.copytree(kept, shell.home.path, dirs_exist_ok=True)
+    else:
+        request.getfixturevalue("taught").run("reward", "train")
+        shutil.copytree(shell.home.path, kept)
     return shell
 
 
@@ -52,10 +74,9 @@ def test_it_is_trained_shown_and_used(taught: Shell) -> None:
     assert "a minute" in taught.run("reward", "rate", "--prompts", str(file)).stderr
 
 
-def test_messages_without_answers_get_some_of_the_model(taught: Shell) -> None:
-    taught.run("reward", "train")
-    file = taught.file("asked.txt", "hello\n\nWhat is the sea?\n")
-    rated = taught.rows("reward", "rate", "--prompts", str(file), "-n", "3")
+def test_messages_without_answers_get_some_of_the_model(tasted: Shell) -> None:
+    file = tasted.file("asked.txt", "hello\n\nWhat is the sea?\n")
+    rated = tasted.rows("reward", "rate", "--prompts", str(file), "-n", "3")
     assert [one["prompt"] for one in rated] == ["hello"] * 3 + ["What is the sea?"] * 3
 
 
@@ -70,20 +91,24 @@ def test_no_better_than_chance_is_not_used(shell: Shell, monkeypatch: pytest.Mon
     assert "no better than chance" in shell.fails("reward", "rate", "--prompts", str(file))
 
 
+@pytest.mark.slow
 def test_it_is_written_for_transformers(taught: Shell) -> None:
     target = taught.home.path.parent / "classifier"
     taught.run("reward", "train", "--export", str(target))
     assert {"config.json", "model.safetensors"} <= {path.name for path in target.iterdir()}
 
 
-def test_the_best_of_many_is_printed(taught: Shell) -> None:
-    assert "has no taste yet" in taught.fails("ask", "hello", "--best-of", "12")
-    taught.run("reward", "train")
-    *candidates, done = taught.rows("ask", "hello", "--best-of", "12")
+def test_without_a_taste_there_is_no_best(shell: Shell) -> None:
+    assert "has no taste yet" in shell.fails("ask", "hello", "--best-of", "12")
+    assert "has no taste yet" in shell.fails("reward", "ask")
+
+
+def test_the_best_of_many_is_printed(tasted: Shell) -> None:
+    *candidates, done = tasted.rows("ask", "hello", "--best-of", "12")
     assert len(candidates) == 12 and 1 <= done["best"] <= 12
-    said = taught.run("ask", "hello", "--best-of", "3")
+    said = tasted.run("ask", "hello", "--best-of", "3")
     assert "of 3: vidya teach --ask" in said.stderr
-    taught.run("ask", "hello", "--best-of", "3", "--raw", status=2)
+    tasted.run("ask", "hello", "--best-of", "3", "--raw", status=2)
 
 
 @pytest.mark.parametrize(
@@ -101,24 +126,23 @@ def test_a_wrong_file_says_where(shell: Shell, text: str, what: str) -> None:
     assert "cannot be read" in shell.fails("reward", "rate", "--prompts", str(file) + "x")
 
 
+@pytest.mark.slow
 def test_it_asks_where_its_heads_disagree_most(
-    taught: Shell, monkeypatch: pytest.MonkeyPatch
+    tasted: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("learning.practice.disputed.MESSAGES", 30)
     monkeypatch.setattr("learning.rewards.tasks.taste.ANSWERS", 16)
-    assert "has no taste yet" in taught.fails("reward", "ask")
-    taught.run("reward", "train")
-    journal = taught.journal()
+    journal = tasted.journal()
     before = len(preferences(journal).choices)
-    said = taught.run("reward", "ask", "-n", "3", stdin="9\n1\n\n2\n")
+    said = tasted.run("reward", "ask", "-n", "3", stdin="9\n1\n\n2\n")
     assert "1 of 3: " in said.stdout and "3 of 3: " in said.stdout
     assert "2 picks; 2 lessons wait" in said.stderr
     assert len(preferences(journal).choices) == before + 2
-    assert "nothing was picked" in taught.run("reward", "ask", "-n", "2", stdin="q\n").stderr
-    assert "nothing was picked" in taught.run("reward", "ask", "-n", "2", stdin="").stderr
-    rows = taught.rows("reward", "ask", "-n", "4")
+    assert "nothing was picked" in tasted.run("reward", "ask", "-n", "2", stdin="q\n").stderr
+    assert "nothing was picked" in tasted.run("reward", "ask", "-n", "2", stdin="").stderr
+    rows = tasted.rows("reward", "ask", "-n", "4")
     journal.close()
     apart = [row["disagreement"] for row in rows]
     assert len(rows) == 4 and apart == sorted(apart, reverse=True) and apart[-1] > 0.0
     assert all(2 <= len(row["answers"]) <= 5 for row in rows)
-    taught.run("teach", "--ask", str(rows[0]["ask"]), "--pick", "2", "--no-wait")
+    tasted.run("teach", "--ask", str(rows[0]["ask"]), "--pick", "2", "--no-wait")
