@@ -14,7 +14,9 @@ from learning.rewards.task import Task, TaskOptions
 Make = Callable[[str, TaskOptions], Task]
 
 
-_PUBLISHED = "data_sets:data_set"
+_PUBLISHED, _TOOL_WORDS = "data_sets:data_set", "tool_gsm8k:tool_gsm8k"
+_READ = (_PUBLISHED, _TOOL_WORDS)
+"""Those that read published problems."""
 TASTE = "taste"
 """The task without a truth: the reward model of the owner's taste pays."""
 OPTIONS = {TASTE: ("advantages=batch", "kl_reward=0.05")}
@@ -38,6 +40,7 @@ _TASKS: dict[str, tuple[str, str]] = {
         "advice that is paid turns of small talk later",
     ),
     "detective": ("detective:detective", "find a thing by questions, then name it"),
+    "tool_gsm8k": (_TOOL_WORDS, "sums in words, with python as a calculator"),
     "gsm8k": (_PUBLISHED, "sums in words, of primary school"),
     "svamp": (_PUBLISHED, "short sums in words, one operation"),
     "math": (_PUBLISHED, "competition mathematics, answers in LaTeX"),
@@ -67,8 +70,8 @@ def find_task(name: str, options: TaskOptions | None = None) -> Task:
         raise NotFound(f"task {name!r} does not exist", hint + "vidya practice --list names them")
     options = options or TaskOptions()
     where = _TASKS[name][0]
-    if options.data is not None and where != _PUBLISHED:
-        published = [one for one, (made_by, _) in _TASKS.items() if made_by == _PUBLISHED]
+    if options.data is not None and where not in _READ:
+        published = [one for one, (made_by, _) in _TASKS.items() if made_by in _READ]
         raise ConfigError(
             f"task {name} makes its own problems and takes no data",
             f"leave out --data, or practise one that takes it: {', '.join(published)}",

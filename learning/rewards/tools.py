@@ -163,13 +163,14 @@ def tool_format(said: str) -> float:
     return 1.0 if re.fullmatch(r"(t /t )*a /a", answer.form) else 0.5
 
 
-def with_calls(pieces: Sequence[tuple[str, str, str]], answer: str) -> str:
-    """A worked answer: for each call what is thought before it (may be empty), program and result."""
+def with_calls(pieces: Sequence[tuple[str, str, str]], answer: str, last: str = "") -> str:
+    """A worked answer: for each call what is thought before it (may be empty), program and result; last:
+    what is thought before the answer itself."""
     found = [
         f"{f'<think>{think}</think>' if think else ''}<tool>{program}</tool><result>{result}</result>"
         for think, program, result in pieces
     ]
-    return "".join([*found, f"<answer>{answer}</answer>"])
+    return "".join([*found, f"<think>{last}</think>" if last else "", f"<answer>{answer}</answer>"])
 
 
 def own_and_given(worked: str) -> list[tuple[str, str | None]]:

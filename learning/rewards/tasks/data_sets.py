@@ -62,7 +62,11 @@ class DataSet:
 
 def data_set(name: str, options: TaskOptions) -> VerifiedTask:
     """The task. Raises ConfigError. `problems` raises DataError if there is no data."""
-    this = SETS[name]
+    return task_of(SETS[name], name, options)
+
+
+def task_of(this: DataSet, name: str, options: TaskOptions) -> VerifiedTask:
+    """The task of a data set, under that name. Raises as `data_set`."""
     settings = configure(DataSettings, options, name)
     sandbox = Lent(options.sandbox)
 

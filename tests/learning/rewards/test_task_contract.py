@@ -37,6 +37,7 @@ from tests.tastes import taste_task
 
 ROWS: dict[str, dict[str, Any]] = {
     "gsm8k": published.GSM8K,
+    "tool_gsm8k": published.GSM8K,
     "svamp": published.SVAMP,
     "math": published.MATH,
     "triviaqa": published.TRIVIA,
@@ -48,7 +49,7 @@ QUESTION = ("question", "Body", "problem", "prompt", "text")
 """The field of a row, whichever it has, that makes one problem differ from another."""
 GYM = ["gym/chain_sum", "gym/word_sorting"]
 """Of the hundred that one module serves: with the default scorer, and with its own."""
-SLOW = {"humaneval", "mbpp", "tool_sums", *GYM}
+SLOW = {"humaneval", "mbpp", "tool_sums", "tool_gsm8k", *GYM}
 """They start a sandbox."""
 MIXED = ("chain_sum", "syllogism")
 OTHERS: dict[str, Callable[[], Task]] = {
