@@ -17,6 +17,7 @@ from learning.memory.replay import Replay
 from learning.objectives.forward import knowledge, share_known
 from learning.practice.settings import PracticeSettings
 from learning.practice.supply.source import MakeSource, SingleSource
+from learning.practice.trained import TrainedWeights
 from learning.practice.trainer import GrpoTrainer
 from learning.practice.warm_up import WarmUpReport
 from learning.rewards.task import Task
@@ -50,10 +51,20 @@ class Pupil:
         seed: int,
         source: MakeSource = SingleSource,
         kind: type[GrpoTrainer] = GrpoTrainer,
+        trained: TrainedWeights | None = None,
     ) -> GrpoTrainer:
-        """A trainer that changes this model."""
+        """A trainer that changes this model. trained: see GrpoTrainer."""
         replay = Replay(self.model, self.book, [], self.talk)
-        return kind(self.model, self.tokenizer, task, replay, settings, seed=seed, source=source)
+        return kind(
+            self.model,
+            self.tokenizer,
+            task,
+            replay,
+            settings,
+            seed=seed,
+            source=source,
+            trained=trained,
+        )
 
     def warmed_up(
         self, task: Task, settings: PracticeSettings, seed: int, source: MakeSource = SingleSource
