@@ -167,10 +167,10 @@ def _data(folder: Path, quick: bool) -> Path:
 def parts(result: dict[str, Any]) -> Iterator[str]:
     """The report: criterion, means over seeds, each run."""
     yield CRITERION
+    batch, groups, answers = SETTINGS.warm_up.batch, SETTINGS.groups, SETTINGS.group_size
     yield (
-        f"{result['model']}; warm-up of {result['warm_up']} steps of {SETTINGS.warm_up.batch} worked "
-        f"answers, then {result['steps']} steps of GRPO on {SETTINGS.groups} problems with {SETTINGS.group_size} "
-        "answers each. Models of 100 million weights and more are practised with adapters, as in the app."
+        f"{result['model']}; warm-up of {result['warm_up']} steps of {batch} worked answers, then "
+        f"{result['steps']} steps of GRPO on {groups} problems with {answers} answers each. Models of 100 million weights and more are practised with adapters, as in the app."
     )
     lines, each = [], []
     for way in WAYS:
