@@ -170,7 +170,8 @@ def parts(result: dict[str, Any]) -> Iterator[str]:
     batch, groups, answers = SETTINGS.warm_up.batch, SETTINGS.groups, SETTINGS.group_size
     yield (
         f"{result['model']}; warm-up of {result['warm_up']} steps of {batch} worked answers, then "
-        f"{result['steps']} steps of GRPO on {groups} problems with {answers} answers each. Models of 100 million weights and more are practised with adapters, as in the app."
+        f"{result['steps']} steps of GRPO on {groups} problems with {answers} answers each. Models "
+        "of 100 million weights and more are practised with adapters, as in the app."
     )
     lines, each = [], []
     for way in WAYS:
