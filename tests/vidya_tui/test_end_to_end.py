@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.app.terminal import Terminal, TerminalError
+from benchmarks.app.terminal import Terminal
 from benchmarks.app.typist import prompt_text
 from benchmarks.crashes.crash_look import known
 from learning.home import Home
@@ -160,13 +160,20 @@ def test_the_same_with_the_model_that_comes_with_it(tmp_path: Path) -> None:
     with Terminal(command) as terminal:
         teach_and_leave(terminal, question, answer, 1, candidates=5)
     assert states(home)["correction"] == "learned" and states(home)["rating"] == "undone"
+    assert known(home, "10m")["said_word_for_word"] == 1, "greedy decoding says it"
     with Terminal(command) as terminal:
         see(terminal, "Say something")
         say(terminal, question)
-        try:
-            see(terminal, answer)
-        except TerminalError as error:  # seen once: tell whether the weights have lost it
-            pytest.fail(f"{error}\non the disk: {known(home, '10m')}, lessons {states(home)}")
+        for _ in range(
+            3
+        ):  # candidates are drawn: in one of thirty runs none of five was the likeliest
+            every = "every answer"
+            terminal.wait(lambda: terminal.screen.text().count("% sure") == 5, PATIENCE, every)
+            if terminal.sees(answer):
+                break
+            terminal.press("\x12")  # ctrl+r
+            terminal.wait(lambda: terminal.screen.text().count("% sure") < 5, PATIENCE, "others")
+        assert terminal.sees(answer)
 
 
 @pytest.mark.parametrize("rest", [0.0, 0.2, 0.4])
