@@ -164,9 +164,8 @@ def test_the_same_with_the_model_that_comes_with_it(tmp_path: Path) -> None:
     with Terminal(command) as terminal:
         see(terminal, "Say something")
         say(terminal, question)
-        for _ in range(
-            3
-        ):  # candidates are drawn: in one of thirty runs none of five was the likeliest
+        # candidates are drawn: in one of thirty runs none of the five was the likeliest
+        for _ in range(3):
             every = "every answer"
             terminal.wait(lambda: terminal.screen.text().count("% sure") == 5, PATIENCE, every)
             if terminal.sees(answer):
