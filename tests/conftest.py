@@ -41,22 +41,13 @@ share_cores(os.environ)
 keep_bytecode(os.environ)
 os.environ.setdefault("SSH_CONNECTION", "tests")  # nobody's own clipboard is written
 
-SENTENCES = (
-    "The cat sat on the mat and looked at the moon.",
-    "My name is Vidya, and I like to learn new words from you.",
-    "What do you like to eat? I like warm bread with butter and honey.",
-    "The river runs to the sea, and the sea gives rain to the river.",
-    "Hello! How are you today? I am well, thank you for asking.",
-    "Grüße aus Köln: ein schöner Tag, naïve café, 日本語 और हिन्दी 🙂.",
-)
-
 
 @pytest.fixture(scope="session")
 def tiny_tokenizer() -> Tokenizer:
     """A BPE of 384 ids."""
-    from engine.tokenizers.ranks import train_tokenizer
+    from tests.random_model import small_tokenizer
 
-    return train_tokenizer(iter(SENTENCES * 4), 384)
+    return small_tokenizer()
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What a teacher that practises says, for tests of what becomes of it."""
+"""Events of practice, for tests of how they are stored, worded and shown."""
 
 from __future__ import annotations
 

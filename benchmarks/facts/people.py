@@ -26,6 +26,7 @@ from typing import Any
 import torch
 
 from benchmarks import BenchOptions
+from benchmarks.common.asked import names_asked
 from benchmarks.common.corpus import named_corpus
 from benchmarks.common.processes import forget_peak
 from benchmarks.common.report import machine
@@ -84,16 +85,11 @@ class PeopleSettings:
         half = os.environ.get("VIDYA_PEOPLE_HALF", "").strip() or HALVES[0]
         if half not in HALVES:
             raise NotFound(f"half {half!r} does not exist", f"choose among: {', '.join(HALVES)}")
-        named = os.environ.get("VIDYA_PEOPLE_ARMS", "").split(",")
-        arms = tuple(name.strip() for name in named if name.strip())
-        for name in arms:
-            if name not in ARMS:
-                raise NotFound(f"arm {name!r} does not exist", f"choose among: {', '.join(ARMS)}")
-        usual = QUICK_ARMS if quick else tuple(ARMS)
+        arms = names_asked("VIDYA_PEOPLE_ARMS", ARMS, QUICK_ARMS if quick else None)
         facts = _number("VIDYA_PEOPLE_FACTS")
         return cls(
             half,
-            arms or usual,
+            tuple(arms),
             int(facts) if facts is not None else (QUICK_FACTS if quick else None),
             _number("VIDYA_PEOPLE_PAUSE"),
         )

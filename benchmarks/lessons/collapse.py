@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import gc
 import hashlib
-import os
 import random
 import shutil
 import tempfile
@@ -28,6 +27,7 @@ import torch
 
 from benchmarks import BenchOptions
 from benchmarks.baselines.bag_of_words import share_found
+from benchmarks.common.asked import names_asked
 from benchmarks.common.corpus import named_corpus
 from benchmarks.common.processes import forget_peak
 from benchmarks.common.report import machine
@@ -152,14 +152,8 @@ def words(row: dict[str, Any]) -> str:
 def chosen_methods(quick: bool) -> list[str]:
     """The methods in VIDYA_COLLAPSE_METHODS; by default all except the recipe without pauses, which takes
     as long as the recipe. Raises NotFound."""
-    named = [m for m in os.environ.get("VIDYA_COLLAPSE_METHODS", "").split(",") if m.strip()]
-    for name in named:
-        if name.strip() not in METHODS:
-            raise NotFound(
-                f"method {name.strip()!r} does not exist", f"choose among: {', '.join(METHODS)}"
-            )
     usual = QUICK_METHODS if quick else [name for name in METHODS if name != WITHOUT_PAUSES]
-    return [name.strip() for name in named] or list(usual)
+    return names_asked("VIDYA_COLLAPSE_METHODS", METHODS, usual)
 
 
 @contextmanager

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import DATA, BenchOptions
+from benchmarks.common.asked import names_asked
 from benchmarks.common.report import earlier, machine, table, write
 from benchmarks.common.scratch import scratch_home
 from benchmarks.likes import credit_rewards
@@ -225,12 +226,8 @@ def _chosen(quick: bool) -> tuple[str, list[str]]:
     half = os.environ.get("VIDYA_CREDIT_HALF", "").strip() or HALVES[0]
     if half not in HALVES:
         raise NotFound(f"half {half!r} does not exist", f"choose among: {', '.join(HALVES)}")
-    named = [a.strip() for a in os.environ.get("VIDYA_CREDIT_ARMS", "").split(",") if a.strip()]
-    for arm in named:
-        if arm not in ARMS:
-            raise NotFound(f"arm {arm!r} does not exist", f"choose among: {', '.join(ARMS)}")
-    usual = ["whole answer", "last sentence"] if quick else list(ARMS)
-    return half, named or usual
+    usual = ["whole answer", "last sentence"] if quick else None
+    return half, names_asked("VIDYA_CREDIT_ARMS", ARMS, usual)
 
 
 @contextmanager

@@ -18,11 +18,11 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks import BenchOptions
+from benchmarks.common.asked import names_asked
 from benchmarks.common.pupil import Pupil
 from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
 from benchmarks.common.scratch import scratch_home
 from benchmarks.practising.curriculum_made import MadeLearner
-from engine.errors import NotFound
 from learning.models.store import ModelStore
 from learning.practice.settings import CurriculumSettings, PracticeSettings
 from learning.practice.supply.arms import difficulty, split_arm
@@ -100,11 +100,8 @@ SUMS = (
 def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`. Raises NotFound for an arm."""
     part = os.environ.get("VIDYA_CURRICULUM_PART", "").strip() or "made"
-    asked = os.environ.get("VIDYA_CURRICULUM_ARMS", "").strip()
     usual = list(ARMS) if part == "made" else list(ARMS)[:3]
-    arms = asked.split(",") if asked else usual
-    if unknown := set(arms) - set(ARMS):
-        raise NotFound(f"no arm {sorted(unknown)[0]!r}", f"choose among: {', '.join(ARMS)}")
+    arms = names_asked("VIDYA_CURRICULUM_ARMS", ARMS, usual)
     name = "curriculum" if part == "made" else "curriculum_sums"
     result: dict[str, Any] = {
         "benchmark": "curriculum",

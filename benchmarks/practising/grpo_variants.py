@@ -14,6 +14,7 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks import BenchOptions
+from benchmarks.common.asked import names_asked
 from benchmarks.common.pupil import Pupil
 from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
 from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
@@ -82,7 +83,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     same = {"quick": options.quick, "model": options.model or DEFAULT_MODEL, "tokens": budget}
     result: dict[str, Any] = {"benchmark": NAME, "machine": machine(), **same}
     result["rows"] = earlier(options.out, NAME, same).get("rows", [])
-    tasks, arms = _wanted("VIDYA_TASKS", TASKS), _wanted("VIDYA_VARIANTS", tuple(ARMS))
+    tasks, arms = names_asked("VIDYA_TASKS", TASKS), names_asked("VIDYA_VARIANTS", ARMS)
     with scratch_home(options) as (home, name):
         folder = ModelStore(home).resolve(name)
         for seed in options.seeds:
@@ -124,12 +125,6 @@ def _practised(
     if steps % EVERY:
         curve.append([tokens, trainer.accuracy()])
     return {"steps": steps, "updates": updates, "curve": curve, "book": pupil.book_recall()}
-
-
-def _wanted(variable: str, known: tuple[str, ...]) -> list[str]:
-    """Those that the variable of the environment names, in their order; all if it names none."""
-    named = [name.strip() for name in os.environ.get(variable, "").split(",") if name.strip()]
-    return [name for name in known if not named or name in named]
 
 
 def parts(result: dict[str, Any]) -> Iterator[str]:

@@ -11,7 +11,6 @@ default.
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ from typing import Any
 import torch
 
 from benchmarks import BenchOptions
+from benchmarks.common.asked import names_asked
 from benchmarks.common.pupil import Pupil
 from benchmarks.common.report import (
     earlier,
@@ -28,7 +28,6 @@ from benchmarks.common.report import (
 )
 from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
 from benchmarks.practising.one_example_report import Row, tables
-from engine.errors import NotFound
 from learning.models.store import ModelStore
 from learning.practice.settings import FewSettings, PracticeSettings
 from learning.practice.supply.few import FewSource
@@ -128,8 +127,8 @@ class Arm:
 
 def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`; --quick measures the first task only. Raises NotFound for a part or a task."""
-    chosen_parts = _chosen("VIDYA_ONE_EXAMPLE_PART", PARTS)
-    chosen_tasks = _chosen("VIDYA_ONE_EXAMPLE_TASK", TASKS)
+    chosen_parts = tuple(names_asked("VIDYA_ONE_EXAMPLE_PART", PARTS))
+    chosen_tasks = tuple(names_asked("VIDYA_ONE_EXAMPLE_TASK", TASKS))
     same = {"quick": options.quick, "model": options.model or DEFAULT_MODEL}
     result: dict[str, Any] = {
         "benchmark": "one_example",
@@ -147,13 +146,6 @@ def run(options: BenchOptions) -> dict[str, Any]:
                     said = [CRITERION + ARMS, *tables(result)]
                     write(options.out, "one_example", TITLE, command, said, result)
     return result
-
-
-def _chosen(variable: str, known: tuple[str, ...]) -> tuple[str, ...]:
-    asked = os.environ.get(variable, "").strip()
-    if asked and asked not in known:
-        raise NotFound(f"{variable} is {asked!r}", f"choose among: {', '.join(known)}")
-    return (asked,) if asked else known
 
 
 def _rows(

@@ -10,7 +10,6 @@ VIDYA_SELF_PLAY_ARMS: arms, separated by commas.
 
 from __future__ import annotations
 
-import os
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -20,10 +19,10 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks import BenchOptions
+from benchmarks.common.asked import names_asked
 from benchmarks.common.pupil import Pupil
 from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
 from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
-from engine.errors import NotFound
 from learning.maths.learnability import adversarial, learnability
 from learning.models.store import ModelStore
 from learning.practice.figures import mean
@@ -82,10 +81,7 @@ Row = dict[str, Any]
 
 def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`. Raises NotFound for an arm."""
-    asked = os.environ.get("VIDYA_SELF_PLAY_ARMS", "").strip()
-    arms = tuple(asked.split(",")) if asked else ARMS
-    if unknown := set(arms) - set(ARMS):
-        raise NotFound(f"no arm {sorted(unknown)[0]!r}", f"choose among: {', '.join(ARMS)}")
+    arms = names_asked("VIDYA_SELF_PLAY_ARMS", ARMS)
     same = {"quick": options.quick, "model": options.model or DEFAULT_MODEL}
     result: dict[str, Any] = {
         "benchmark": "self_play",

@@ -21,10 +21,10 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks import BenchOptions
+from benchmarks.common.asked import names_asked
 from benchmarks.common.pupil import Pupil
 from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
 from benchmarks.common.scratch import scratch_home
-from engine.errors import NotFound
 from learning.maths.alarm import alarms
 from learning.models.store import ModelStore
 from learning.practice.checks.signs import count_signs
@@ -93,10 +93,7 @@ CRITERION = (
 
 def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`. Raises NotFound for an arm, NoSandbox where programs cannot be isolated."""
-    asked = os.environ.get("VIDYA_TOOLS_ARMS", "").strip()
-    arms = asked.split(",") if asked else list(ARMS)
-    if unknown := set(arms) - set(ARMS):
-        raise NotFound(f"no arm {sorted(unknown)[0]!r}", f"choose among: {', '.join(ARMS)}")
+    arms = names_asked("VIDYA_TOOLS_ARMS", ARMS)
     usual = 2 if options.quick else STEPS
     steps = int(os.environ.get("VIDYA_TOOLS_STEPS", "").strip() or usual)
     name = f"tools_{Path(options.model).name}" if options.model else "tools"

@@ -13,7 +13,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from learning.maths.paired import changes, mcnemar
+from learning.maths.paired import changes, mcnemar, share_true
 
 MOST_KL = 10.0
 """Nats an answer."""
@@ -71,8 +71,7 @@ class Signs:
     @property
     def accuracy(self) -> float:
         """Share of held-out answers that are right, among those that could be judged, 0 to 1."""
-        known = [one for one in self.right if one is not None]
-        return sum(known) / max(1, len(known))
+        return share_true(self.right)
 
 
 @dataclass(frozen=True)

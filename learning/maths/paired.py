@@ -20,6 +20,12 @@ def mcnemar(lost: int, gained: int) -> float:
     return min(1.0, 2.0 * tail / 2**n)
 
 
+def share_true(results: Sequence[bool | None]) -> float:
+    """Share of those that are true among those that were judged, 0 to 1; 0 if none was. None: not judged."""
+    known = [one for one in results if one is not None]
+    return sum(known) / max(1, len(known))
+
+
 def changes(before: Sequence[bool | None], now: Sequence[bool | None]) -> tuple[int, int]:
     """(lost, gained) over the problems that were judged both times. Raises ShapeError if lengths differ."""
     if len(before) != len(now):

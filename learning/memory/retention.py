@@ -70,8 +70,8 @@ class Retention:
     def gradients(
         self, model: Model, settings: RetentionSettings | None = None, *, mending: bool = False
     ) -> float:
-        """Adds the gradient of one batch; returns its weighted loss in nats, both of several processes this
-        one's part. settings: override. mending: use four times as many lines."""
+        """Adds the gradient of one batch; returns its weighted loss in nats. Of several processes each adds
+        and returns its part. settings: override. mending: use four times as many lines."""
         settings, replay, rng = settings or self._settings, self._replay, self._rng
         if mending:
             settings = replace(settings, lines=4 * settings.lines)

@@ -16,14 +16,13 @@ from learning.models.store import ModelStore
 @contextmanager
 def copied_home(home: Home, model: str) -> Iterator[tuple[Home, str]]:
     """Yields a temporary home with the journal, the book, the settings and that model, and the model's name
-    there. Removes it at the end. Nobody may write into the owner's home meanwhile until it is yielded. Raises
+    there. Removes it at the end. Nobody may write into the owner's home before it is yielded. Raises
     NotFound for an unknown model."""
     with tempfile.TemporaryDirectory(prefix="vidya-process-") as folder:
         copy = Home(Path(folder) / "home")
         for path in (home.journal_path, home.book_path, home.settings_path):
-            for file in sorted(
-                path.parent.glob(f"{path.name}*")
-            ):  # SQLite's log beside the journal too
+            # SQLite keeps a log beside the journal, which is needed too
+            for file in sorted(path.parent.glob(f"{path.name}*")):
                 shutil.copy(file, copy.path / file.name)
         found = ModelStore(home).info(model).path
         ignored = shutil.ignore_patterns(SNAPSHOTS, ".*")

@@ -18,6 +18,8 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
+APART = 1_000_003
+"""Between the seeds of two processes."""
 Item = TypeVar("Item")
 
 
@@ -39,6 +41,10 @@ class ProcessGroup:
     def leads(self) -> bool:
         """True for the process that reports and saves (rank 0)."""
         return self.rank == 0
+
+    def own_seed(self, seed: int) -> int:
+        """A seed for what each process draws by itself: another one in each, `seed` in the first."""
+        return seed + APART * self.rank
 
     def share_weights(self, model: nn.Module) -> None:
         """Copies the weights of rank 0 to all processes."""

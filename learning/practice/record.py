@@ -48,7 +48,7 @@ class PracticeRecord:
     packages: Mapping[str, str]
     """Version by name."""
     processes: int = 1
-    """That shared the work; each draws with a seed of its own."""
+    """Number of processes that shared the work; each draws with a seed of its own."""
 
 
 def data_mark(path: Path | None) -> str:
@@ -97,10 +97,7 @@ def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     if then["data_mark"] != now["data_mark"]:
         found.append("the data has changed")
     for name in ("threads", "machine", "processes"):
-        was, is_ = (
-            then.get(name, 1),
-            now.get(name, 1),
-        )  # records before torchrun have no `processes`
+        was, is_ = (one.get(name, 1) for one in (then, now))  # older records have no `processes`
         if was != is_:
             found.append(f"{name}: {was} then, {is_} now")
     names = sorted({*then["packages"], *now["packages"]})

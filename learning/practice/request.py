@@ -267,10 +267,8 @@ class PracticeJob:
                     f"{name} cannot be practised in turns with other tasks",
                     f"practise it alone: vidya practice {name}",
                 )
-            if isinstance(
-                task, DialogueTask | AskedTask | ToolTask
-            ):  # scored at once; programs run aside
-                return task
+            if isinstance(task, DialogueTask | AskedTask | ToolTask):
+                return task  # scored at once; programs run aside
             self._taste = task if isinstance(task, TasteTask) else None
             return BackgroundScorer(task, self._pause) if request.idle else task
 

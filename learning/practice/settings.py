@@ -222,7 +222,7 @@ class SelfPlaySettings:
     question), >= 0, reward per nat; 0 switches it off. With it the best share of each question is its share
     before, times exp(worth / weight): what is worth nothing yet is still asked now and then."""
     examples: int = 50
-    """Example questions that warm-up teaches it to ask, where it cannot ask, >= 1."""
+    """Example questions in warm-up, which teaches the model to ask, >= 1."""
 
     def __post_init__(self) -> None:
         """Raises ConfigError."""

@@ -54,11 +54,8 @@ from learning.practice.trained import TrainedWeights, WholeModel
 from learning.practice.warm_up import WarmUpReport, warm_up
 from learning.rewards.task import Problem, Task
 
-APART = 1_000_003
-"""Between the seeds with which two processes draw answers."""
 KL_GROUPS = 4
-"""Groups per step, dead ones among them, on which the KL from the weights before the first step is
-estimated."""
+"""Groups per step, dead or not, on which the KL from the weights before the first step is estimated."""
 
 
 class GrpoTrainer:
@@ -88,7 +85,7 @@ class GrpoTrainer:
         self.model, self.task, self.settings, self.team = model, task, settings, team
         self._pause, self._trained = pause, trained or WholeModel(model)
         self._rng = random.Random(seed)
-        self.generator = torch.Generator().manual_seed(seed + APART * team.rank)
+        self.generator = torch.Generator().manual_seed(team.own_seed(seed))
         self.roller = self._sampler(tokenizer, task)
 
         def fits(problem: Problem) -> bool:
@@ -118,9 +115,8 @@ class GrpoTrainer:
         self.step_number = 0
         self._buffer = ExperienceBuffer(settings.buffer_size or settings.groups, settings.max_age)
         self._buffers = [self._buffer]
-        """One for each kind of answers that is learned from; each has a normaliser of its own."""
         self._advantages: list[GroupAdvantages] = [settings.advantages]
-        """For each of them."""
+        """Both: one for each kind of answers that is learned from; each kind has its own normaliser."""
         self._live = 1.0
         """Share of groups whose answers differed in reward, among those drawn last."""
         self.updates = 0
@@ -260,14 +256,19 @@ class GrpoTrainer:
             problems = self._source.take(min(settings.groups, math.ceil(missing / self._live)))
             found = self.roller.draw(self.model, problems, settings.group_size, self.generator)
             drawn.append(found)
-            live = [
-                self._scored(prompt, samples)
-                for prompt, samples in zip(found.prompts, found.groups, strict=True)
-                if is_dead(samples) is False
-            ]
-            buffer.add(self._penalised(live, settings.kl_reward), self.step_number)
-            self._live = max(1, len(live)) / len(problems)
+            live = self._keep(buffer, found, settings.kl_reward)
+            self._live = max(1, live) / len(problems)
         return drawn
+
+    def _keep(self, buffer: ExperienceBuffer, drawn: Drawn, weight: float) -> int:
+        """Puts groups whose answers differ in reward into a buffer; returns their number. weight: of KL."""
+        live = [
+            self._scored(prompt, samples)
+            for prompt, samples in zip(drawn.prompts, drawn.groups, strict=True)
+            if is_dead(samples) is False
+        ]
+        buffer.add(self._penalised(live, weight), self.step_number)
+        return len(live)
 
     def _scored(self, prompt: tuple[int, ...], samples: Sequence[Sample]) -> ScoredGroup:
         """The judged answers of a group with their rewards. Truncated answers enter the mean but give no

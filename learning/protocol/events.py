@@ -113,7 +113,7 @@ class UndoDone:
     """An undo is finished: the lesson is marked undone, and removed from the weights as far as possible."""
 
     lesson: int | None
-    """None if the journal did not change: nothing was to undo, or only these weights still had the lesson."""
+    """None if the journal did not change: there was nothing to undo, or only these weights had the lesson."""
     what: str
     """What was done, for the owner."""
     version: int

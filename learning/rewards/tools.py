@@ -62,8 +62,8 @@ class ToolAnswer:
 
 @dataclass
 class ToolTask:
-    """Implements learning.rewards.task.Task. Programs of an answer that comes as one text are run while it is
-    scored; what it says that they printed does not count."""
+    """Implements learning.rewards.task.Task. If an answer is one text, `score` runs its programs and ignores
+    the results that the text contains."""
 
     plain: VerifiedTask
     """Problems, and what is right about own words."""

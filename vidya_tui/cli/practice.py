@@ -26,7 +26,7 @@ from vidya_tui.cli import complete
 from vidya_tui.cli.common import LocalTeacher, common, desk, open_journal, print_json, say
 from vidya_tui.options import Options
 from vidya_tui.state import practice as practice_state
-from vidya_tui.state.samples import chosen
+from vidya_tui.state.samples import by_component
 from vidya_tui.text.numbers import counted
 
 
@@ -320,7 +320,7 @@ def _journaled(run: int | None, by: str, options: Options) -> None:
     with open_journal(options) as journal:
         if run is not None:
             practice_entry(journal, run)
-            for sample in chosen(practice_samples(journal, run), by):
+            for sample in by_component(practice_samples(journal, run), by):
                 if options.as_json:
                     print_json(asdict(sample))
                 else:

@@ -18,7 +18,7 @@ from learning.protocol.events import (
 )
 from learning.protocol.practice_events import PracticeStarted
 from learning.protocol.records import ArmFigures, AskingFigures
-from vidya_tui.state.samples import chosen
+from vidya_tui.state.samples import by_component
 from vidya_tui.text.numbers import counted, percent, seconds
 from vidya_tui.text.sanitise import one_line
 
@@ -254,7 +254,7 @@ def spark(values: Sequence[float], width: int = 24) -> str:
 
 def samples(now: Practising, width: int, by: str = "") -> str:
     """The newest samples with their rewards by component; by: a component, those with most of it first."""
-    found = chosen(now.samples, by)[:SHOWN]
+    found = by_component(now.samples, by)[:SHOWN]
     lines = [sampled(sample, max(20, width)) for sample in found]
     if by:
         lines.insert(0, f"by {by}, most first" if found else f"by {by}: no answer has any")

@@ -13,9 +13,10 @@ def components(samples: Sequence[PracticeSample]) -> tuple[str, ...]:
     return tuple(sorted({name for sample in samples for name in sample.components}))
 
 
-def chosen(samples: Sequence[PracticeSample], by: str) -> list[PracticeSample]:
-    """The answers that a component pays for, those with most of it first (`python_count`); or those with one
-    value of it, as they come (`correct=0`). by: empty for all. Raises NotFound for a component that no answer
+def by_component(samples: Sequence[PracticeSample], by: str) -> list[PracticeSample]:
+    """The answers that `by` selects. A component's name (`python_count`) selects those with a value above 0,
+    the highest first. A name with a value (`correct=0`) selects those with that value, in their order. Empty
+    selects all. Raises NotFound for a component that no answer
     has, ConfigError for a value that is no number."""
     if not by:
         return list(samples)

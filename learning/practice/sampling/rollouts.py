@@ -17,6 +17,7 @@ from engine.rollout import ROWS, Answered, Rollout, World
 from engine.tokenizers.chat_format import encode_prompt
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, from_answer
+from learning.maths.paired import share_true
 from learning.objectives.processes import ALONE, ProcessGroup
 from learning.rewards.task import Problem, Score, Task
 
@@ -85,8 +86,7 @@ class HeldOut:
     @property
     def accuracy(self) -> float:
         """Share solved of those that could be judged, 0 to 1."""
-        known = [one for one in self.right if one is not None]
-        return sum(known) / max(1, len(known))
+        return share_true(self.right)
 
     def by_arm(self) -> dict[str, float]:
         """The same for each arm, in the order of the problems; empty where there is one task."""
@@ -274,6 +274,12 @@ def best_by_task(by_arm: Mapping[str, float]) -> dict[str, float]:
         task = arm.split()[0]
         best[task] = max(best.get(task, 0.0), value)
     return best
+
+
+def right_by_arm(samples: Sequence[Sample]) -> dict[str, float]:
+    """Arm -> share of its answers that are right, 0 to 1."""
+    arms = dict.fromkeys(sample.problem.arm for sample in samples)
+    return {arm: share_right([s for s in samples if s.problem.arm == arm]) for arm in arms}
 
 
 def share_right(samples: Sequence[Sample]) -> float:

@@ -28,6 +28,7 @@ from learning.practice.sampling.rollouts import (
     HeldOut,
     RolloutSampler,
     Sample,
+    right_by_arm,
     share_right,
 )
 from learning.practice.self_play.asking import AskingTask
@@ -41,15 +42,12 @@ from learning.rewards.task import Problem, Score, Task
 
 ADVICE = "practise the task itself for a while, or undo this practice and take another seed"
 """What to do where its questions became all the same."""
-SHOWN = 2
-"""Questions among the samples of a step."""
 
 
 @dataclass(frozen=True)
 class Asked:
     """The questions of one step, with what they were worth."""
 
-    prompts: tuple[tuple[int, ...], ...] = ()
     groups: tuple[tuple[Sample, ...], ...] = ()
     figures: AskingFigures | None = None
 
@@ -59,8 +57,7 @@ class BothSource(SingleSource):
 
     def warmed(self, samples: Sequence[Sample], enough: float) -> float:
         """See ProblemSource."""
-        arms = dict.fromkeys(sample.problem.arm for sample in samples)
-        return min(share_right([s for s in samples if s.problem.arm == arm]) for arm in arms)
+        return min(right_by_arm(samples).values())
 
 
 class SelfPlayTrainer(GrpoTrainer):
@@ -125,7 +122,7 @@ class SelfPlayTrainer(GrpoTrainer):
         """See GrpoTrainer."""
         report, asked = super().step(), self._asked
         questions = sorted((s for group in asked.groups for s in group), key=lambda s: -s.reward)
-        shown = [*questions[:1], *questions[-1:]][:SHOWN] if self.settings.shown else []
+        shown = [*questions[:1], *questions[-1:]] if self.settings.shown else []
         return replace(report, asking=asked.figures, samples=(*report.samples, *shown))
 
     # ------------------------------------------------------------ drawing
@@ -152,17 +149,10 @@ class SelfPlayTrainer(GrpoTrainer):
         }
         groups = self._rewarded(asked.groups, read, right)
         figures = self._figures(groups, read, right, different, asked.tokens)
-        self._asked = Asked(asked.prompts, groups, figures)
+        self._asked = Asked(groups, figures)
         settings = self.settings
-        for buffer, prompts, own, weight in (
-            (self._buffer, drawn.prompts, drawn.groups, settings.kl_reward),
-            (self._questions, asked.prompts, groups, settings.self_play.kl_reward),
-        ):
-            pairs = zip(prompts, own, strict=True)
-            live = [
-                self._scored(prompt, group) for prompt, group in pairs if is_dead(group) is False
-            ]
-            buffer.add(self._penalised(live, weight), self.step_number)
+        self._keep(self._buffer, drawn, settings.kl_reward)
+        self._keep(self._questions, replace(asked, groups=groups), settings.self_play.kl_reward)
         return [drawn]
 
     def _read_question(self, sample: Sample) -> Problem | None:

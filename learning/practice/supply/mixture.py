@@ -13,7 +13,14 @@ from itertools import cycle
 
 from engine.errors import ConfigError, DataError
 from learning.practice.figures import is_dead, judged
-from learning.practice.sampling.rollouts import Drawn, Sample, best_by_task, fitting, share_right
+from learning.practice.sampling.rollouts import (
+    Drawn,
+    Sample,
+    best_by_task,
+    fitting,
+    right_by_arm,
+    share_right,
+)
 from learning.practice.supply.arms import label
 from learning.practice.supply.curriculum import ArmChoice, mean_advantage
 from learning.practice.supply.interface import Visit
@@ -141,10 +148,7 @@ class CurriculumSource:
     def warmed(self, samples: Sequence[Sample], enough: float) -> float:
         """See ProblemSource. A task is warm once one of its difficulties is; what is returned is the share
         of the coldest task."""
-        arms = dict.fromkeys(sample.problem.arm for sample in samples)
-        best = best_by_task(
-            {arm: share_right([s for s in samples if s.problem.arm == arm]) for arm in arms}
-        )
+        best = best_by_task(right_by_arm(samples))
         lowest = min(best.values())
         self._cold = [task for task in self._cold if best.get(task, 1.0) < enough] or self._cold
         return lowest

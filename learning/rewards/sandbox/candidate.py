@@ -1,5 +1,5 @@
-"""The process that holds an untrusted program: executes it once, then serves calls into it, or says what it
-printed.
+"""The process that runs an untrusted program. It executes the program once, then either serves calls into it
+or reports its output.
 
 The tests and the secret never enter this process. The link carries the program and the arguments of
 each call one way, plain data the other way. Whatever the program does to this process can change only

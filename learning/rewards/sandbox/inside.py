@@ -3,7 +3,7 @@
     vidya --- watcher (leaves the host, ends with vidya) --- template (process 1)
                                                               |- judge      (tests)    } a world of
                                                               |- candidate  (program)  } their own
-                                                              or a candidate alone, which says what it prints
+                                                              or a candidate alone, which reports its output
 
 The template reads neither programs nor tests. Each child reads its own from a socket that no other
 process holds, so a job leaves nothing in the memory of a later one.

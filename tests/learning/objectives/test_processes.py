@@ -1,4 +1,4 @@
-"""Processes that share the work: what each does, and that together they have the gradient of one."""
+"""Data-parallel processes: how work is divided, and that their summed gradients are those of one process."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 import torch
-import torch.distributed as dist
-from torch.multiprocessing.spawn import spawn
 
 from engine import precision
 from engine.config import CONFIGS
@@ -20,6 +18,7 @@ from learning.objectives.processes import ALONE, ProcessGroup, team_of_environme
 from learning.objectives.settings import GrpoSettings
 from learning.objectives.stepper import Stepper
 from learning.objectives.supervised import anchor_gradients, likelihood_gradients
+from tests.two_processes import in_two_processes
 
 CONFIG = replace(CONFIGS["tiny"], vocab_size=384)
 ROWS = [Example(tuple(range(n, n + 9)), (False,) * 5 + (True,) * 4, prompt="") for n in range(5)]
@@ -53,7 +52,6 @@ def test_without_torchrun_there_is_a_team_of_one(monkeypatch: pytest.MonkeyPatch
 
 def _measure(team: ProcessGroup, out: Path) -> None:
     """Saves the summed gradients of all objectives, weights after a step, and what the processes tell."""
-    torch.set_num_threads(1)
     trained, reference = model(0), model(1)
     with (
         pytest.MonkeyPatch.context() as patch
@@ -78,16 +76,10 @@ def _measure(team: ProcessGroup, out: Path) -> None:
     save_tensors(saved, out / f"{team.rank}of{team.size}")
 
 
-def _process(rank: int, out: Path) -> None:
-    dist.init_process_group("gloo", f"file://{out}/meeting", rank=rank, world_size=2)
-    _measure(ProcessGroup.current(), out)
-    dist.destroy_process_group()
-
-
 @pytest.mark.slow
 def test_two_processes_have_the_gradient_of_one(tmp_path: Path) -> None:
     _measure(ALONE, tmp_path)
-    spawn(_process, (tmp_path,), nprocs=2)
+    in_two_processes(_measure, tmp_path)
     alone, first, second = (load_tensors(tmp_path / n)[0] for n in ("0of1", "0of2", "1of2"))
     for name in alone:
         assert torch.equal(first[name], second[name])  # among themselves to the last bit

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
-import torch.distributed as dist
-from torch.multiprocessing.spawn import spawn
 
-from engine.config import CONFIGS
-from engine.model import Model
 from engine.storage.checkpoint import load_tensors, save_tensors
-from engine.tokenizers.ranks import train_tokenizer
 from learning.memory.replay import Replay
 from learning.objectives.processes import ProcessGroup
 from learning.practice.settings import PracticeSettings, WarmUpSettings
 from learning.practice.trainer import GrpoTrainer
-from tests.conftest import SENTENCES
+from tests.random_model import random_model, small_tokenizer
 from tests.sums import Sums
+from tests.two_processes import in_two_processes
 
 SETTINGS = PracticeSettings(
     lr=1e-3,
@@ -33,12 +28,9 @@ SETTINGS = PracticeSettings(
 )
 
 
-def _practise(rank: int, out: Path) -> None:
-    dist.init_process_group("gloo", f"file://{out}/meeting", rank=rank, world_size=2)
-    torch.set_num_threads(1)
-    tokenizer = train_tokenizer(iter(SENTENCES * 4), 384)
-    config = replace(CONFIGS["tiny"], vocab_size=tokenizer.vocab_size)
-    model = Model(config, generator=torch.Generator().manual_seed(0))
+def _practise(team: ProcessGroup, out: Path) -> None:
+    tokenizer = small_tokenizer()
+    model = random_model(tokenizer)
     trainer = GrpoTrainer(
         model,
         tokenizer,
@@ -46,7 +38,7 @@ def _practise(rank: int, out: Path) -> None:
         Replay(model, [], [], []),
         SETTINGS,
         seed=3,
-        team=ProcessGroup.current(),
+        team=team,
     )
     warmed = trainer.warm_up(lambda _: None, lambda: False)
     seeds = trainer.generator.initial_seed()
@@ -59,14 +51,13 @@ def _practise(rank: int, out: Path) -> None:
     told = [warmed.loss, warmed.success or 0.0, report.loss, report.success, look.accuracy]
     told += [float(report.tokens), report.kl, report.entropy, float(sum(map(bool, look.right)))]
     saved = {name: value.clone() for name, value in model.state_dict().items()}
-    save_tensors({**saved, "told": torch.tensor(told)}, out / str(rank))
-    (out / f"seed{rank}").write_text(str(seeds), "utf-8")
-    dist.destroy_process_group()
+    save_tensors({**saved, "told": torch.tensor(told)}, out / str(team.rank))
+    (out / f"seed{team.rank}").write_text(str(seeds), "utf-8")
 
 
 @pytest.mark.slow
 def test_two_processes_practise_as_one(tmp_path: Path) -> None:
-    spawn(_practise, (tmp_path,), nprocs=2)
+    in_two_processes(_practise, tmp_path)
     first, second = (load_tensors(tmp_path / name)[0] for name in ("0", "1"))
     assert all(torch.equal(first[name], second[name]) for name in first)
     seeds = {(tmp_path / f"seed{rank}").read_text("utf-8") for rank in (0, 1)}

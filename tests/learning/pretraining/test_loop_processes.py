@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 import torch
-import torch.distributed as dist
-from torch.multiprocessing.spawn import spawn
 
 from engine.config import CONFIGS
 from engine.errors import ConfigError
@@ -18,6 +17,7 @@ from learning.data.corpus import Document
 from learning.data.token_stream import TokenStream
 from learning.objectives.processes import ALONE, ProcessGroup
 from learning.pretraining.loop import PretrainSettings, accumulate, fresh_model, pretrain
+from tests.two_processes import in_two_processes
 
 T = RankTokenizer({bytes([b]): b for b in range(256)})
 CONFIG = replace(CONFIGS["tiny"], vocab_size=T.vocab_size)
@@ -28,10 +28,11 @@ def _stream() -> TokenStream:
     return TokenStream.of([Document("a", text=f"{c} is {c}{c}.") for c in "abcdefgh"], T, seed=3)
 
 
-def _train(team: ProcessGroup, seed: int, out: Path, stop_after: int) -> None:
+def _train(team: ProcessGroup, out: Path, stop_after: int) -> None:
     """Saves the mean gradients of the first batch, and the weights after some steps."""
     torch.set_num_threads(1)
-    model, stream = fresh_model(CONFIG, seed), _stream()
+    # the second process's own weights must not matter
+    model, stream = fresh_model(CONFIG, team.rank), _stream()
     team.share_weights(model)
     batch = next(stream.batches(4, 64, share=(team.rank, team.size)))
     loss = team.average(model, accumulate(model, *batch, SETTINGS))
@@ -48,19 +49,11 @@ def _train(team: ProcessGroup, seed: int, out: Path, stop_after: int) -> None:
     save_tensors(tensors, out / f"{team.rank}of{team.size}")
 
 
-def _process(rank: int, out: Path, stop_after: int) -> None:
-    dist.init_process_group("gloo", f"file://{out}/meeting", rank=rank, world_size=2)
-    _train(
-        ProcessGroup(rank, 2), rank, out, stop_after
-    )  # the second one's own weights must not matter
-    dist.destroy_process_group()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("stop_after", "steps"), [(100, 6), (3, 3)])
 def test_two_processes_are_as_one(tmp_path: Path, stop_after: int, steps: int) -> None:
-    _train(ALONE, 0, tmp_path, stop_after)
-    spawn(_process, (tmp_path, stop_after), nprocs=2)
+    _train(ALONE, tmp_path, stop_after)
+    in_two_processes(partial(_train, stop_after=stop_after), tmp_path)
     alone, first, second = (load_tensors(tmp_path / n)[0] for n in ("0of1", "0of2", "1of2"))
     assert alone["numbers"][1:].tolist() == [steps, steps * 256]
     assert any(name.startswith("gradient/") for name in alone)

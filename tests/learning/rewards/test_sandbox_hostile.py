@@ -143,7 +143,7 @@ def test_no_hostile_program_passes(name: str, sandbox: Sandbox, targets: Targets
 def test_no_hostile_program_does_harm_as_a_tool(
     name: str, sandbox: Sandbox, targets: Targets
 ) -> None:
-    """What it prints is its own word, so it may say that it has won; but not by what it must not reach."""
+    """A program may print anything, but it must not find the answer by reaching what is closed to it."""
     before = descendants(os.getpid())
     seconds = SECONDS if name in ENDLESS or name in SLOW else 20.0
     program = f"{filled(PROGRAMS[name], targets)}\nprint(solve(21))"

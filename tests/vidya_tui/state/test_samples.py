@@ -6,7 +6,7 @@ import pytest
 
 from engine.errors import ConfigError, NotFound
 from learning.protocol.events import PracticeSample
-from vidya_tui.state.samples import chosen, components, following
+from vidya_tui.state.samples import by_component, components, following
 
 
 def sample(step: int, **parts: float) -> PracticeSample:
@@ -33,16 +33,16 @@ SAMPLES = [
     ],
 )
 def test_answers_by_a_component(by: str, steps: list[int]) -> None:
-    assert [one.step for one in chosen(SAMPLES, by)] == steps
+    assert [one.step for one in by_component(SAMPLES, by)] == steps
 
 
 def test_what_no_answer_has_is_told() -> None:
     with pytest.raises(NotFound, match="choose among: correct, python_count"):
-        chosen(SAMPLES, "calls")
+        by_component(SAMPLES, "calls")
     with pytest.raises(NotFound, match="choose among: none"):
-        chosen([], "correct")
+        by_component([], "correct")
     with pytest.raises(ConfigError, match="'few' is no number"):
-        chosen(SAMPLES, "correct=few")
+        by_component(SAMPLES, "correct=few")
 
 
 def test_components_come_in_turn() -> None:

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
-import torch.distributed as dist
-from torch.multiprocessing.spawn import spawn
 
-from engine.config import CONFIGS
-from engine.model import Model
 from engine.storage.checkpoint import load_tensors, save_tensors
-from engine.tokenizers.ranks import train_tokenizer
 from learning.memory.replay import Replay
 from learning.objectives.processes import ProcessGroup
 from learning.practice.self_play.trainer import SelfPlayTrainer
 from learning.practice.settings import PracticeSettings, SelfPlaySettings, WarmUpSettings
-from tests.conftest import SENTENCES
+from tests.random_model import random_model, small_tokenizer
 from tests.sums import asked_sums
+from tests.two_processes import in_two_processes
 
 SETTINGS = PracticeSettings(
     lr=1e-3,
@@ -34,12 +29,9 @@ SETTINGS = PracticeSettings(
 )
 
 
-def _practise(rank: int, out: Path) -> None:
-    dist.init_process_group("gloo", f"file://{out}/meeting", rank=rank, world_size=2)
-    torch.set_num_threads(1)
-    tokenizer = train_tokenizer(iter(SENTENCES * 4), 384)
-    config = replace(CONFIGS["tiny"], vocab_size=tokenizer.vocab_size)
-    model = Model(config, generator=torch.Generator().manual_seed(0))
+def _practise(team: ProcessGroup, out: Path) -> None:
+    tokenizer = small_tokenizer()
+    model = random_model(tokenizer)
     trainer = SelfPlayTrainer(
         model,
         tokenizer,
@@ -47,7 +39,7 @@ def _practise(rank: int, out: Path) -> None:
         Replay(model, [], [], []),
         SETTINGS,
         seed=3,
-        team=ProcessGroup.current(),
+        team=team,
     )
     trainer.warm_up(lambda _: None, lambda: False)
     one = trainer.roller.draw(model, trainer.problems_held_out[:1], 2, trainer.generator)
@@ -58,13 +50,12 @@ def _practise(rank: int, out: Path) -> None:
     told = [report.success, report.loss, asking.reward_mean, float(asking.distinct)]
     told += [float(report.updates), float(asking.tokens)]
     saved = {name: value.clone() for name, value in model.state_dict().items()}
-    save_tensors({**saved, "told": torch.tensor(told)}, out / str(rank))
-    dist.destroy_process_group()
+    save_tensors({**saved, "told": torch.tensor(told)}, out / str(team.rank))
 
 
 @pytest.mark.slow
 def test_two_processes_play_as_one(tmp_path: Path) -> None:
-    spawn(_practise, (tmp_path,), nprocs=2)
+    in_two_processes(_practise, tmp_path)
     first, second = (load_tensors(tmp_path / name)[0] for name in ("0", "1"))
     assert all(torch.equal(first[name], second[name]) for name in first)
     assert first["told"][4] == 1.0, "an update was taken"
