@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import benchmarks.practising.grpo_variants
 from benchmarks import BenchOptions
+from benchmarks.common.pupil import Pupil
 from benchmarks.practising.grpo_variants import ARMS, QUICK, Unbuffered, run
 from engine.model import Model
 from engine.tokenizers.tokenizer import Tokenizer
@@ -45,6 +47,8 @@ def test_an_interrupted_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         return {"steps": 5, "updates": 10, "curve": [[0, 0.25], [9, 0.5]], "book": 1.0}
 
     monkeypatch.setattr(benchmarks.practising.grpo_variants, "_practised", practised)
+    monkeypatch.setattr(Pupil, "warmed_up", lambda self, *_: (self, SimpleNamespace(step=1)))
+    monkeypatch.setattr(Pupil, "copied", lambda self: self)
     monkeypatch.setenv("VIDYA_TASKS", "syllogism")
     monkeypatch.setenv("VIDYA_VARIANTS", "no buffer, buffer 32")
     options = BenchOptions(tmp_path, seeds=(0, 1), quick=True, out=tmp_path / "out")

@@ -164,7 +164,7 @@ def test_rewards_by_turn_reach_the_advantages(
         assert set(answer.advantages) == {coin + 0.5 * end, end}
 
 
-@pytest.mark.parametrize("idle", [False, True])
+@pytest.mark.parametrize("idle", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_request_practises_conversations(room: Room, idle: bool) -> None:
     """Also in idle hours, where tasks that run programs are scored in the background."""
     done, events = room.practise(

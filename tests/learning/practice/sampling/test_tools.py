@@ -291,6 +291,7 @@ def test_results_have_no_gradient(
     torch.testing.assert_close(mine, plain, atol=1e-4 * float(plain.abs().max()), rtol=1e-3)
 
 
+@pytest.mark.slow
 def test_warm_up_teaches_calls_and_practice_takes_steps(
     tiny_tokenizer: RankTokenizer, sums: ToolTask
 ) -> None:
