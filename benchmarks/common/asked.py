@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from engine.errors import NotFound
 
@@ -21,3 +21,12 @@ def names_asked(
                 f"{name!r} does not exist ({variable})", f"choose among: {', '.join(known)}"
             )
     return named or list(known if usual is None else usual)
+
+
+def one_asked(variable: str, known: Sequence[str]) -> str:
+    """The name in the variable; where it holds none, the first that is known. Raises NotFound for a name that
+    is not known, or several."""
+    named = names_asked(variable, known, known[:1])
+    if len(named) > 1:
+        raise NotFound(f"{', '.join(named)}: too many ({variable})", "name one")
+    return named[0]

@@ -26,7 +26,7 @@ from typing import Any
 import torch
 
 from benchmarks import BenchOptions
-from benchmarks.common.asked import names_asked
+from benchmarks.common.asked import names_asked, one_asked
 from benchmarks.common.corpus import named_corpus
 from benchmarks.common.processes import forget_peak
 from benchmarks.common.report import machine
@@ -47,7 +47,7 @@ from benchmarks.lessons.collapse_data import make_yardstick
 from benchmarks.lessons.collapse_pupils import RECIPE, LearnerPupil
 from benchmarks.lessons.collapse_rows import Rows
 from benchmarks.talking.talk_data import load
-from engine.errors import DataError, NotFound
+from engine.errors import DataError
 from engine.model import Model
 from engine.storage.checkpoint import load_model
 from engine.storage.weight_files import current_files
@@ -82,9 +82,7 @@ class PeopleSettings:
     @classmethod
     def read(cls, quick: bool) -> PeopleSettings:
         """From the environment. Raises NotFound for an arm or half, DataError for no number."""
-        half = os.environ.get("VIDYA_PEOPLE_HALF", "").strip() or HALVES[0]
-        if half not in HALVES:
-            raise NotFound(f"half {half!r} does not exist", f"choose among: {', '.join(HALVES)}")
+        half = one_asked("VIDYA_PEOPLE_HALF", HALVES)
         arms = names_asked("VIDYA_PEOPLE_ARMS", ARMS, QUICK_ARMS if quick else None)
         facts = _number("VIDYA_PEOPLE_FACTS")
         return cls(

@@ -3,8 +3,9 @@
 Teaches facts of the tuning half of people.jsonl, then asks with the app's session and teacher, five answers
 each, of which the surest counts; right is what holds the fact's key. Both ways have the same seed, so that an
 answer for which nothing was recalled is the same to the letter and is generated once. Also: questions to
-which nothing was taught, openings of talk.jsonl, seconds to the first token. Left out: the weights alone
-(people.py, collapse.py).
+which nothing was taught, openings of talk.jsonl, seconds to the first token. VIDYA_PEOPLE_HALF: "tune"
+(default) or "unseen", which is for final figures only. Left out: the weights alone (people.py, collapse.py),
+and the fit of what is recalled (recall_weighing.py).
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ from statistics import fmean, median
 from typing import Any
 
 from benchmarks import BenchOptions
+from benchmarks.common.asked import one_asked
 from benchmarks.common.report import machine, table, write
 from benchmarks.common.scratch import scratch_home
 from benchmarks.facts.inventions import Fact, Place
-from benchmarks.facts.people_data import PersonFact, read_people
+from benchmarks.facts.people_data import HALVES, PersonFact, read_people
 from benchmarks.talking.talk_data import load
 from learning.memory.tasks import NOT_KNOWN
 from learning.protocol.events import AskDone, CandidateDone
@@ -103,7 +105,8 @@ class RecallPlace(Place):
 def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`."""
     where = machine()
-    facts = read_people("tune")[: QUICK_FACTS if options.quick else FACTS]
+    half = one_asked("VIDYA_PEOPLE_HALF", HALVES)
+    facts = read_people(half)[: QUICK_FACTS if options.quick else FACTS]
     with scratch_home(options) as (home, model):
         place = RecallPlace(home, model, options.seeds[0])
         try:
@@ -112,9 +115,16 @@ def run(options: BenchOptions) -> dict[str, Any]:
             found = measure(place, facts, options)
         finally:
             place.close()
-    result = {"benchmark": "recall", "machine": where, "facts": len(facts), **found}
+    result = {
+        "benchmark": "recall",
+        "machine": where,
+        "model": model,
+        "half": half,
+        "facts": len(facts),
+    }
+    result |= found
     if options.out is not None:
-        command = options.command("recall")
+        command = f"VIDYA_PEOPLE_HALF={half} {options.command('recall')}"
         write(options.out, "recall", TITLE, command, parts(result), result)
     return result
 
@@ -200,8 +210,8 @@ def parts(result: dict[str, Any]) -> list[str]:
     seconds = result["seconds"]
     times = [f"{seconds[way]:.3f}" for way in ("off", "on")] if seconds["on"] else ["-", "-"]
     return [
-        f"{result['facts']} facts of the tuning half of `data/people.jsonl`; the surest of five answers; "
-        "right is what holds the key. In percent.",
+        f"{result['model']}, {result['facts']} facts of the half {result['half']!r} of `data/people.jsonl`; "
+        "the surest of five answers; right is what holds the key. In percent.",
         table(
             ("asked", "asks", "recalled", "right off", "right on", "not known off", "not known on"),
             known,

@@ -26,12 +26,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import DATA, BenchOptions
-from benchmarks.common.asked import names_asked
+from benchmarks.common.asked import names_asked, one_asked
 from benchmarks.common.report import earlier, machine, table, write
 from benchmarks.common.scratch import scratch_home
 from benchmarks.likes import credit_rewards
 from engine.config import Sampling
-from engine.errors import NotFound
 from engine.generate import greedy
 from engine.tokenizers.chat_format import encode_prompt
 from learning.channels import learn_from_rating
@@ -223,9 +222,7 @@ def parts(result: dict[str, Any]) -> Iterator[str]:
 
 
 def _chosen(quick: bool) -> tuple[str, list[str]]:
-    half = os.environ.get("VIDYA_CREDIT_HALF", "").strip() or HALVES[0]
-    if half not in HALVES:
-        raise NotFound(f"half {half!r} does not exist", f"choose among: {', '.join(HALVES)}")
+    half = one_asked("VIDYA_CREDIT_HALF", HALVES)
     usual = ["whole answer", "last sentence"] if quick else None
     return half, names_asked("VIDYA_CREDIT_ARMS", ARMS, usual)
 

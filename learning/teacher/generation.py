@@ -33,8 +33,10 @@ from learning.protocol.requests import Cancel, Generate, Keep
 from learning.teacher.answer_check import AnswerCheck, KnownTexts
 from learning.teacher.certainty import EXPONENT
 from learning.teacher.recall import LessonRecall, Recalled
+from learning.teacher.relevance import reads_contexts
 from learning.teacher.scheduling import Scheduler
 from learning.teacher.seen import Seen
+from learning.text.context import in_context
 from learning.text.reason import asked_again
 
 
@@ -122,7 +124,7 @@ class Answerer:
             again = request.again
             if request.recall and seen and again is None:
                 recalled = self._recall.find(seen[-1].text)
-            shown = with_recalled(seen, recalled)
+            shown = with_recalled(seen, recalled, reads_contexts(tokenizer))
             prompt = asked_again(shown, again.old, again.reason) if again else shown
             ids = encode_prompt(tokenizer, prompt, context, room)
             if seen and (lost := left_out(tokenizer, seen[-1].text, context, room)):
@@ -173,10 +175,15 @@ class Answerer:
         self._emit(AskDone(request.ask, tokens / seconds, first))
 
 
-def with_recalled(turns: Turns, recalled: Recalled | None) -> Turns:
-    """The turns with the recalled lesson before them, as if it had just been said. It is the first to be
-    dropped where the context is short. Left out where the conversation already has that answer."""
+def with_recalled(turns: Turns, recalled: Recalled | None, reads: bool = False) -> Turns:
+    """The turns with the recalled lesson. reads: the model reads contexts, so that the lesson stands in the
+    last message (learning.text.context); else it stands before the turns, as if it had just been said, and is
+    the first to be dropped where the context is short. Left out where the conversation already has that
+    answer."""
     if recalled is None or any(turn.text == recalled.lesson.answer for turn in turns):
         return turns
-    lesson = recalled.lesson
-    return (lesson.prompt[-1], Turn("assistant", lesson.answer), *turns)
+    question, answer = recalled.lesson.prompt[-1], recalled.lesson.answer
+    if reads:
+        *before, last = turns
+        return (*before, Turn("user", in_context(question.text, answer, last.text)))
+    return (question, Turn("assistant", answer), *turns)

@@ -227,7 +227,7 @@ def test_the_environment_chooses(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(DataError, match="VIDYA_PEOPLE_FACTS=many"):
         PeopleSettings.read(False)
     monkeypatch.setenv("VIDYA_PEOPLE_HALF", "whole")
-    with pytest.raises(NotFound, match="half 'whole'"):
+    with pytest.raises(NotFound, match=r"'whole' does not exist .VIDYA_PEOPLE_HALF."):
         PeopleSettings.read(False)
 
 

@@ -39,7 +39,14 @@ def test_the_tables_have_both_ways() -> None:
     way = {"unknown": 0.25, "right": 0.75, "leaks": 0.1}
     kinds = {kind: one | {"off": way, "on": way} for kind in (*KINDS, *UNTAUGHT)}
     talk = {"asked": 40, "recalled": 0.025}
-    result = {"facts": 2, "kinds": kinds, "talk": talk, "seconds": {"off": 0.1, "on": 0.125}}
+    result = {
+        "model": "10m",
+        "half": "tune",
+        "facts": 2,
+        "kinds": kinds,
+        "talk": talk,
+        "seconds": {"off": 0.1, "on": 0.125},
+    }
     text = "\n".join(parts(result))
     assert "2 % had a lesson recalled" in text and "0.100 without, 0.125 with" in text
     assert text.count("in other words | 2 | 50 | 75 | 75 | 25 | 25") == 1

@@ -72,6 +72,7 @@ def report_of(folder: Path) -> TasteReport:
     return report
 
 
+@pytest.mark.slow
 def test_it_is_trained_from_thirty_picks_on_and_again_for_ten_more(
     tiny_place: Place, make: Make
 ) -> None:

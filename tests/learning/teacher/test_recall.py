@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import queue
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from engine.config import Sampling
-from engine.generate import prefill
-from engine.packed import packed
-from engine.tokenizers.chat_format import encode_prompt
 from learning.home import Home
 from learning.journal.journal import Journal
 from learning.lessons.learner import Learner
@@ -21,15 +19,10 @@ from learning.protocol.records import Lesson, LessonKind, Turn
 from learning.protocol.requests import Generate, SetLearning
 from learning.teacher import recall as module
 from learning.teacher.generation import with_recalled
-from learning.teacher.recall import (
-    Evidence,
-    LessonRecall,
-    Recalled,
-    Weighing,
-    answer_logprobs,
-    recallable,
-)
+from learning.teacher.recall import OWN, LessonRecall, Recalled, recallable
+from learning.teacher.relevance import Weighing
 from learning.teacher.teacher import open_teacher
+from learning.text.context import in_context
 from vidya_tui.session.session import Session
 
 Place = tuple[Home, Path, Journal]
@@ -54,17 +47,10 @@ def teach(journal: Journal, *lessons: Lesson, learned: bool = False) -> list[Les
     return added
 
 
-def test_likelihood_grows_with_the_evidence() -> None:
-    weighing = Weighing(bias=1.0, ahead=2.0, answer=0.5, token=1.0)
-    assert weighing.likely(Evidence(0.0, -2.0, 0.0)) == 0.5
-    assert weighing.likely(Evidence(1.0, -2.0, -0.5)) == pytest.approx(0.81757, abs=1e-5)
-    assert weighing.likely(Evidence(-9.0, -900.0, -9.0)) < 1e-9
-
-
 @pytest.fixture
 def recall(tiny_place: Place, monkeypatch: pytest.MonkeyPatch) -> LessonRecall:
     home, folder, journal = tiny_place
-    monkeypatch.setattr(module, "WEIGHING", BY_LIKENESS)
+    monkeypatch.setattr(module, "OWN", replace(OWN, weighing=BY_LIKENESS))
     return LessonRecall(Learner(home, folder, journal, seed=0), journal)
 
 
@@ -123,9 +109,9 @@ def test_states_are_computed_once(
     asked: list[int] = []
     real = module.question_features
 
-    def counted(model, tokenizer, questions, layer):  # type: ignore[no-untyped-def]
+    def counted(model, tokenizer, questions, layer, pooling):  # type: ignore[no-untyped-def]
         asked.append(len(questions))
-        return real(model, tokenizer, questions, layer)
+        return real(model, tokenizer, questions, layer, pooling)
 
     monkeypatch.setattr(module, "question_features", counted)
     recall.prepare()
@@ -174,22 +160,13 @@ def test_the_recalled_lesson_stands_before_the_conversation() -> None:
         *talk,
     )
     assert with_recalled(talk, None) == talk
+    assert with_recalled(talk, recalled, reads=True) == (
+        *talk[:-1],
+        Turn("user", in_context(DOG, DOG_LESSON.answer, "my dog's name?")),
+    )
     said = (Turn("user", DOG), Turn("assistant", DOG_LESSON.answer), talk[-1])
-    assert with_recalled(said, recalled) == said, "the conversation has it"
-
-
-def test_answers_are_scored_as_the_model_would_say_them(recall: LessonRecall) -> None:
-    learner = recall._learner
-    model, tokenizer = learner.published.model, learner.tokenizer
-    texts = ["Bo.", "Your dog is called Bruno."]
-    found = answer_logprobs(model, tokenizer, DOG, texts)
-    for text, logprobs in zip(texts, found, strict=True):
-        body = [*tokenizer.encode(text), tokenizer.chat.end]
-        ids = encode_prompt(tokenizer, [("user", DOG)], model.config.context, 32)
-        for place, token in enumerate(body):
-            _, logits = prefill(packed(model), [*ids, *body[:place]], 1)
-            alone = float(logits.log_softmax(-1)[0, token])
-            assert logprobs[place] == pytest.approx(alone, abs=0.02)
+    for reads in (False, True):
+        assert with_recalled(said, recalled, reads) == said, "the conversation has it"
 
 
 # ------------------------------------------------------------ the whole way

@@ -1,0 +1,17 @@
+"""How a taught lesson is put before a question, for models that learned to answer from a given text.
+
+Such a model answers far more questions from a lesson in this form than from the same lesson as an earlier
+exchange (benchmarks/results/recall.md). Imports nothing else of learning.
+"""
+
+from __future__ import annotations
+
+
+def context_of(question: str, answer: str) -> str:
+    """What stands before the message."""
+    return f'Context: "{question} {answer}"\nQuestion:'
+
+
+def in_context(question: str, answer: str, message: str) -> str:
+    """The message as the model sees it. For the prompt only: neither the conversation nor a lesson has it."""
+    return f"{context_of(question, answer)} {message}\nAnswer:"
