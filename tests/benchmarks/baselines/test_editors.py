@@ -168,6 +168,7 @@ def test_an_answer_is_cut_where_the_model_goes_wrong(tiny_model: Model, fact: Ex
     assert in_pieces(tiny_model, fact, lambda piece: float(len(piece.ids))) == len(whole.ids)
 
 
+@pytest.mark.slow
 def test_rome_puts_the_wanted_state_at_the_place(
     tiny_model: Model, kept: list[Example], fact: Example, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -138,6 +138,7 @@ def test_steps_against_it_that_do_not_do_that_or_cost_too_much_are_put_back(
     assert learner.journal.taught_against(learner.version) == {taught.id}
 
 
+@pytest.mark.slow
 def test_what_cannot_be_taken_out_is_told_once_and_learning_goes_on(
     place: Place,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,

@@ -38,6 +38,7 @@ def practised(room: Room, **more: Any) -> tuple[PracticeDone, list[Event]]:
     return room.practise(task=TOGETHER, arms=ARMS, **more)
 
 
+@pytest.mark.slow
 def test_each_arm_is_told_journaled_and_in_the_report(room: Room) -> None:
     done, got = practised(room, warm_up=True, steps=2)
     assert done.task == TOGETHER and done.arms_before.keys() == set(ARMS)
@@ -60,6 +61,7 @@ def test_each_arm_is_told_journaled_and_in_the_report(room: Room) -> None:
     assert all(f"{arm} " in said for arm in ARMS) and "Held out, " in said
 
 
+@pytest.mark.slow
 def test_a_later_run_goes_on_with_what_the_curriculum_knew(room: Room) -> None:
     first, _ = practised(room, warm_up=True, steps=2)
     kept = kept_curriculum(room.journal, ARMS, "sec")

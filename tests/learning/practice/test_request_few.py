@@ -13,6 +13,7 @@ from tests.practice_room import Room, same
 TWO = ("few.examples=2", "few.example=3", "few.order=random", "shown=8")
 
 
+@pytest.mark.slow
 def test_only_the_examples_are_practised_and_each_is_told(room: Room) -> None:
     done, got = room.practise(warm_up=True, steps=2, options=TWO)
     steps = [event for event in got if isinstance(event, PracticeStep)]

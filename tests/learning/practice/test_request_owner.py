@@ -65,6 +65,7 @@ def test_it_ends_at_once_where_nothing_was_learned_yet(
     assert same(before, room.weights)
 
 
+@pytest.mark.slow
 def test_a_training_that_waits_behind_something_ends_when_it_is_cancelled(room: Room) -> None:
     room.teacher.send(Practise("easy", seed=0, steps=10_000))
     room.until(PracticeStep)

@@ -91,6 +91,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("learning.rewards.reward_training.LEARNING_RATE", 5e-3)
 
 
+@pytest.mark.slow
 def test_it_learns_what_its_owner_likes_and_the_contrary(
     tiny_model: Model, tiny_tokenizer: Tokenizer, tmp_path: Path, quick: None
 ) -> None:

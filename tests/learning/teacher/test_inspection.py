@@ -99,6 +99,7 @@ def place(
     place.journal.close()
 
 
+@pytest.mark.slow
 def test_what_is_known_and_how_it_was_before(place: Place) -> None:
     lesson = place.teach("What is my dog called?", "Rufus.")
     probes = (

@@ -48,6 +48,7 @@ def test_in_pauses_a_lesson_waits_until_no_key_comes_and_training_does_not(
         teacher.close()
 
 
+@pytest.mark.slow
 def test_who_has_nothing_to_learn_returns_freed_memory(
     place: Place,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,

@@ -35,6 +35,7 @@ def test_the_lessons_behind_one_that_fails_are_learned(
     assert journal.lesson(bad.id).state == "needs_practice" and journal.waiting() == []
 
 
+@pytest.mark.slow
 def test_an_undo_that_cannot_be_done_keeps_nothing_from_being_learned(
     place: Place,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,

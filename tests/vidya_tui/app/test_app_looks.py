@@ -30,6 +30,7 @@ LONG = tuple(" ".join([word] * 60) for word in ("alpha", "bravo", "charlie", "de
         ),
     ],
 )
+@pytest.mark.slow
 def test_all_cards_the_prompt_and_the_keys_are_seen_at_once(
     tmp_path: Path, size: tuple[int, int]
 ) -> None:

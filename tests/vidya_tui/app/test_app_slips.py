@@ -261,7 +261,10 @@ def test_a_command_refused_behind_fast_fingers_is_not_glued_on(tmp_path: Path) -
     play(scenario, tmp_path)
 
 
-@pytest.mark.parametrize("name", ["/exit", "/q", "/bye", "/EXIT"])
+@pytest.mark.parametrize(
+    "name",
+    ["/EXIT", *(pytest.param(one, marks=pytest.mark.slow) for one in ("/exit", "/q", "/bye"))],
+)
 def test_other_names_of_leaving(tmp_path: Path, name: str) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say(name)

@@ -266,6 +266,7 @@ def test_forgetting_names_what_it_removed_and_cannot_vouch_for(
     assert traces(shell, "wordfish") == []
 
 
+@pytest.mark.slow
 def test_an_erasing_that_came_to_the_journal_is_finished(shell: Shell) -> None:
     teach(shell, secret="swordfish")
     shell.rows("journal", "forget", "--lesson", "1", "--yes", "--no-relearn")

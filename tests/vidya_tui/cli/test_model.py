@@ -131,6 +131,7 @@ def test_what_cannot_be_imported(shell: Shell, tmp_path: Path) -> None:
     assert sorted(p.name for p in shell.home.models_path.iterdir()) == ["tiny"], "no half model"
 
 
+@pytest.mark.slow
 def test_snapshots_and_rollback(shell: Shell) -> None:
     assert shell.rows("model", "snapshots") == []
     shell.rows("train", "--epochs", "1")
@@ -193,6 +194,7 @@ def test_going_back_to_what_cannot_answer_is_refused_and_what_stands_is_kept(
     assert weights_of(folder) == before and shell.rows("ask", "hello", "-n", "1")
 
 
+@pytest.mark.slow
 def test_a_model_is_removed_with_its_snapshots(shell: Shell) -> None:
     shell.rows("train", "--epochs", "1")
     shutil.copytree(shell.home.models_path / "tiny", shell.home.models_path / "mine")

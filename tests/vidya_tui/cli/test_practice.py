@@ -67,6 +67,7 @@ def test_practice_says_what_it_does_in_plain_words(gym: Shell) -> None:
     assert gym.rows("model", "snapshots")[0]["version"] == 0
 
 
+@pytest.mark.slow
 def test_what_is_too_hard_ends_with_advice(gym: Shell) -> None:
     said = gym.fails("practice", "hard", "--steps", "9", "--no-warm-up")
     assert "no group has a right answer" in said
@@ -80,6 +81,7 @@ def test_what_cannot_be_practised_is_told(gym: Shell) -> None:
     assert gym.run("practice", "easy", "--group-size", "1", status=2)
 
 
+@pytest.mark.slow
 def test_several_tasks_by_a_curriculum(gym: Shell) -> None:
     words = ("practice", "easy", "easy", "most=3", "--curriculum", "exp3", "--steps", "1", "--json")
     rows = gym.rows(*words, "--no-warm-up", "--seed", "0")

@@ -73,6 +73,7 @@ def test_lessons(tmp_path: Path, size: tuple[int, int]) -> None:
     play(scenario, tmp_path, size=size)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 def test_book(tmp_path: Path, size: tuple[int, int]) -> None:
     async def scenario(stage: Stage) -> None:
@@ -90,6 +91,7 @@ def test_book(tmp_path: Path, size: tuple[int, int]) -> None:
     play(scenario, tmp_path, size=size)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 def test_history(tmp_path: Path, size: tuple[int, int]) -> None:
     async def scenario(stage: Stage) -> None:

@@ -83,6 +83,7 @@ def test_what_could_not_work_is_told(changes: dict[str, str], what: str) -> None
     assert str(caught.value).isprintable()
 
 
+@pytest.mark.slow
 def test_changed_keys_work_and_are_shown_everywhere(tmp_path: Path) -> None:
     changes = {
         **{"train": "f15", "correct": "f14", "help": "alt+h", "newline": "ctrl+b"},

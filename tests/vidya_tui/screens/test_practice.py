@@ -84,6 +84,7 @@ def test_practice_without_a_task_shows_how_it_goes(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_bar_that_was_hidden_comes_with_its_whole_width(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("/practice")

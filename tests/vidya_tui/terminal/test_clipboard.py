@@ -110,6 +110,7 @@ def test_copied_is_told_when_it_is_there(tmp_path: Path, computer: Computer) -> 
 @pytest.mark.parametrize(
     "module", [MISSING, *(pytest.param(one, marks=pytest.mark.slow) for one in (DEAF, FAILS))]
 )
+@pytest.mark.slow
 def test_where_only_the_terminal_has_it_that_is_told(
     tmp_path: Path, computer: Computer, module: str
 ) -> None:
@@ -125,7 +126,9 @@ def test_where_only_the_terminal_has_it_that_is_told(
     play(scenario, tmp_path)
 
 
-@pytest.mark.parametrize("name", ["SSH_CONNECTION", "SSH_TTY"])
+@pytest.mark.parametrize(
+    "name", ["SSH_CONNECTION", pytest.param("SSH_TTY", marks=pytest.mark.slow)]
+)
 def test_over_ssh_another_computers_clipboard_is_left_alone(
     tmp_path: Path, computer: Computer, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
@@ -142,6 +145,7 @@ def test_over_ssh_another_computers_clipboard_is_left_alone(
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_clipboard_that_hangs_holds_nothing_up(
     tmp_path: Path, computer: Computer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -51,6 +51,7 @@ def test_the_prompt_is_kept_and_comes_back_once(tmp_path: Path, text: str) -> No
     assert start(tmp_path) == ""
 
 
+@pytest.mark.slow
 def test_nothing_is_kept_where_all_was_sent(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("hello")

@@ -219,6 +219,7 @@ def test_garbage_is_passed_over_and_logged(watch: Callable[..., Watched]) -> Non
     assert "not an event, ignored: this is not JSON" in watched.log()
 
 
+@pytest.mark.slow
 def test_a_worker_that_does_not_end_is_ended(watch: Callable[..., Watched]) -> None:
     watched = watch("stubborn", 0.2)
     watched.until(lambda: bool(watched.got(Ready)))

@@ -59,6 +59,7 @@ def test_at_the_start_nothing_is_far_and_all_is_measured(
     assert alarms(start, start) == []
 
 
+@pytest.mark.slow
 def test_a_policy_that_says_one_thing_is_told(trainer: GrpoTrainer, tiny_place: Place) -> None:
     measure = signs_of(trainer, tiny_place)
     start = measure(LOOK)
