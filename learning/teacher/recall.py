@@ -140,15 +140,11 @@ class LessonRecall:
 
     def _evidence(self, message: str) -> list[tuple[Lesson, Evidence]]:
         assert self._space is not None
-        model, tokenizer, search = (
-            self._learner.published.model,
-            self._learner.tokenizer,
-            self._search,
-        )
+        model, tokenizer = self._learner.published.model, self._learner.tokenizer
         cosines = (self._space.whitened(self._features([message])) @ self._space.known.T)[0]
         near = cosines.topk(min(NEAREST + 1, len(cosines)))
         places = [i for i in near.indices.tolist() if i < len(self._lessons)]
-        places = [i for i in places if cosines[i] >= search.floor]
+        places = [i for i in places if cosines[i] >= self._search.floor]
         places = [i for i in places if same_person(_question(self._lessons[i]), message)]
         places = places[:NEAREST]
         if not places:

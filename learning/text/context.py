@@ -7,11 +7,6 @@ exchange (benchmarks/results/recall.md). Imports nothing else of learning.
 from __future__ import annotations
 
 
-def context_of(question: str, answer: str) -> str:
-    """What stands before the message."""
-    return f'Context: "{question} {answer}"\nQuestion:'
-
-
 def in_context(question: str, answer: str, message: str) -> str:
     """The message as the model sees it. For the prompt only: neither the conversation nor a lesson has it."""
-    return f"{context_of(question, answer)} {message}\nAnswer:"
+    return f'Context: "{question} {answer}"\nQuestion: {message}\nAnswer:'
