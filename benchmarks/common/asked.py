@@ -11,8 +11,8 @@ from engine.errors import NotFound
 def names_asked(
     variable: str, known: Iterable[str], usual: Iterable[str] | None = None
 ) -> list[str]:
-    """The names in the variable, separated by commas, in their order there; where it holds none, `usual`, by
-    default all that are known. Raises NotFound for a name that is not known."""
+    """The names in the variable, separated by commas, in that order. An empty or missing variable means
+    `usual`, by default all of `known`. Raises NotFound for an unknown name."""
     known = list(known)
     named = [name.strip() for name in os.environ.get(variable, "").split(",") if name.strip()]
     for name in named:
@@ -24,8 +24,8 @@ def names_asked(
 
 
 def one_asked(variable: str, known: Sequence[str]) -> str:
-    """The name in the variable; where it holds none, the first that is known. Raises NotFound for a name that
-    is not known, or several."""
+    """The name in the variable. An empty or missing variable means the first of `known`. Raises NotFound for
+    an unknown name and for more than one name."""
     named = names_asked(variable, known, known[:1])
     if len(named) > 1:
         raise NotFound(f"{', '.join(named)}: too many ({variable})", "name one")

@@ -132,20 +132,36 @@ def fitted(rows: Sequence[Row]) -> Weighing:
     return Weighing(bias, *(float(value) for value in own))
 
 
-def judged(rows: Sequence[Row], least: float) -> dict[str, tuple[float, float]]:
-    """Kind -> (share of which the right lesson is recalled, share of which a wrong or unwanted one is), each
-    fold by the weighing that is fitted to the others."""
+@dataclass(frozen=True)
+class Judged:
+    """The likeliest lesson of a question, by the weighing fitted to the other folds."""
+
+    kind: str
+    likely: float
+    right: bool
+
+
+def judged(rows: Sequence[Row]) -> list[Judged]:
+    """Cross-validation: one for each row."""
     weighings = [fitted([row for row in rows if row.fold != fold]) for fold in range(FOLDS)]
-    counts: dict[str, list[tuple[bool, bool]]] = {}
+    found = []
     for row in rows:
         likely = [weighings[row.fold].likely(one) for one in row.evidence]
-        likeliest, right = max(zip(likely, row.right, strict=True), default=(0.0, False))
-        recalled = likeliest >= least
-        right = recalled and right
-        counts.setdefault(row.kind, []).append((right, recalled and not right))
+        best = max(zip(likely, row.right, strict=True), default=(0.0, False))
+        found.append(Judged(row.kind, *best))
+    return found
+
+
+def recalled(found: Sequence[Judged], least: float) -> dict[str, tuple[float, float]]:
+    """Kind -> (share of its questions for which the right lesson is recalled, share for which a wrong or
+    unwanted one is), where lessons are recalled from a likelihood of `least` on."""
+    counts: dict[str, list[tuple[bool, bool]]] = {}
+    for one in found:
+        enough = one.likely >= least
+        counts.setdefault(one.kind, []).append((enough and one.right, enough and not one.right))
     return {
-        kind: (fmean(right for right, _ in found), fmean(wrong for _, wrong in found))
-        for kind, found in counts.items()
+        kind: (fmean(right for right, _ in flags), fmean(wrong for _, wrong in flags))
+        for kind, flags in counts.items()
     }
 
 
@@ -159,8 +175,9 @@ def main(home: str, model: str) -> None:
             f"{kind}: {len(own)} questions, right lesson looked at {fmean(any(r.right) for r in own):.0%}"
         )
     print("right / wrong lesson recalled, %; recalled from", *kinds, sep=" | ")
+    judgements = judged(rows)
     for least in BOUNDS:
-        found = judged(rows, least)
+        found = recalled(judgements, least)
         print(
             least, *(f"{100 * found[k][0]:.0f} / {100 * found[k][1]:.0f}" for k in kinds), sep=" | "
         )

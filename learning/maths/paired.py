@@ -21,7 +21,7 @@ def mcnemar(lost: int, gained: int) -> float:
 
 
 def share_true(results: Sequence[bool | None]) -> float:
-    """Share of those that are true among those that were judged, 0 to 1; 0 if none was. None: not judged."""
+    """Share of True among the flags that are not None ("not judged"), 0 to 1; 0 if there are none."""
     known = [one for one in results if one is not None]
     return sum(known) / max(1, len(known))
 

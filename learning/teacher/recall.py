@@ -117,10 +117,7 @@ class LessonRecall:
         if not message.strip():
             return None
         with self._lock:
-            while self._step():
-                pass
-            if self._space is None:
-                return None
+            self._finish()
             if exact := self._exact.get(fold(message)):
                 return None if exact.state == "learned" else Recalled(exact, 1.0)
             found = [
@@ -134,12 +131,12 @@ class LessonRecall:
         """The lessons that `find` looks at, nearest first, whatever the weights have learned. Raises
         JournalError."""
         with self._lock:
-            while self._step():
-                pass
-            return self._evidence(message) if self._space else []
+            self._finish()
+            return self._evidence(message)
 
     def _evidence(self, message: str) -> list[tuple[Lesson, Evidence]]:
-        assert self._space is not None
+        if self._space is None:
+            return []
         model, tokenizer = self._learner.published.model, self._learner.tokenizer
         cosines = (self._space.whitened(self._features([message])) @ self._space.known.T)[0]
         near = cosines.topk(min(NEAREST + 1, len(cosines)))
@@ -165,6 +162,11 @@ class LessonRecall:
         return question_features(model, self._learner.tokenizer, questions, layer, search.pooling)
 
     # ------------------------------------------------------------ what is kept
+
+    def _finish(self) -> None:
+        """Computes all that is missing. Without lessons there is no space afterwards."""
+        while self._step():
+            pass
 
     def _step(self) -> bool:
         """Computes a piece of what is missing. Returns False when nothing was."""

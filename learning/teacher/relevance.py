@@ -20,7 +20,7 @@ from engine.tokenizers.tokenizer import Tokenizer
 
 @dataclass(frozen=True)
 class Evidence:
-    """What speaks for a lesson; see Weighing."""
+    """What speaks for a lesson: the features that Weighing has coefficients for, in the same order."""
 
     ahead: float
     answer: float
@@ -47,8 +47,8 @@ class Weighing:
 
 
 def reads_contexts(tokenizer: Tokenizer) -> bool:
-    """Whether the model learned to follow instructions, so that it answers from a text in its prompt: its
-    chat template has a system turn. Bases of vidya's own have none."""
+    """Whether the model can answer from a text in its prompt. Assumed of models that were trained to follow
+    instructions; their chat templates have a system turn, those of vidya's own bases have none."""
     return bool(tokenizer.chat.system_head)
 
 

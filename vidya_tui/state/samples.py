@@ -16,8 +16,8 @@ def components(samples: Sequence[PracticeSample]) -> tuple[str, ...]:
 def by_component(samples: Sequence[PracticeSample], by: str) -> list[PracticeSample]:
     """The answers that `by` selects. A component's name (`python_count`) selects those with a value above 0,
     the highest first. A name with a value (`correct=0`) selects those with that value, in their order. Empty
-    selects all. Raises NotFound for a component that no answer
-    has, ConfigError for a value that is no number."""
+    selects all. Raises NotFound for a component that no answer has, ConfigError for a value that is no
+    number."""
     if not by:
         return list(samples)
     name, equals, value = (part.strip() for part in by.partition("="))

@@ -21,6 +21,7 @@ from benchmarks.facts.recall_weighing import (
     fitted,
     gather,
     judged,
+    recalled,
 )
 from benchmarks.lessons.collapse_data import read_lessons
 from learning.journal.journal import Journal
@@ -49,11 +50,11 @@ def test_what_tells_gets_the_weight() -> None:
 
 
 def test_right_and_wrong_ones_are_counted_by_folds() -> None:
-    found = judged(made(200), 0.5)
+    found = recalled(judged(made(200)), 0.5)
     assert found["rewording"][0] > 0.9 and found["rewording"][1] < 0.1
     assert found["unknown"][0] == 0.0 and found["unknown"][1] < 0.1
     none = Row("unknown", 0, (), ())
-    assert judged([*made(20), none], 1.1)["rewording"] == (0.0, 0.0)
+    assert recalled(judged([*made(20), none]), 1.1)["rewording"] == (0.0, 0.0)
 
 
 def test_all_kinds_are_asked() -> None:

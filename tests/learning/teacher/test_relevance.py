@@ -54,12 +54,16 @@ def logprob(model: Model, ids: list[int], token: int) -> float:
     return float(logits.log_softmax(-1)[0, token])
 
 
-def test_answers_are_scored_as_the_model_would_say_them(imported: Model, chatml: Tokenizer) -> None:
+@pytest.mark.parametrize("own", [True, False])
+def test_answers_are_scored_as_the_model_would_say_them(
+    own: bool, imported: Model, chatml: Tokenizer, tiny_model: Model, tiny_tokenizer: Tokenizer
+) -> None:
+    model, tokenizer = (tiny_model, tiny_tokenizer) if own else (imported, chatml)
     texts = ["Bo.", "Your dog is called Bruno."]
-    found = answer_logprobs(imported, chatml, DOG, texts)
+    found = answer_logprobs(model, tokenizer, DOG, texts)
     for text, logprobs in zip(texts, found, strict=True):
-        body = [*chatml.encode(text), chatml.chat.end]
-        ids = encode_prompt(chatml, [("user", DOG)], imported.config.context, 32)
+        body = [*tokenizer.encode(text), tokenizer.chat.end]
+        ids = encode_prompt(tokenizer, [("user", DOG)], model.config.context, 32)
         for place, token in enumerate(body):
-            alone = logprob(imported, [*ids, *body[:place]], token)
+            alone = logprob(model, [*ids, *body[:place]], token)
             assert logprobs[place] == pytest.approx(alone, abs=0.02)
