@@ -78,9 +78,11 @@ def generate(
 ) -> Iterator[Event]:
     """Streams n answers to the prompt. Every candidate ends with one Finished event.
 
-    With temperature 0 the first candidate is greedy and the others are sampled at 0.7; their Finished events
-    come after the greedy one's, which is never retried. distinct: retry repeated answers. standards: None
-    accepts everything. Raises DataError if the prompt leaves no room in the context.
+    Of several distinct candidates the first is the likeliest answer (greedy decoding without repetition
+    penalty), so an answer that was taught is always among them; the others are sampled. With temperature 0
+    the first is greedy, the others are sampled at 0.7; their Finished events come after the greedy one's,
+    which is never retried. distinct: retry repeated answers. standards: None accepts everything. Raises
+    DataError if the prompt leaves no room in the context.
     """
     limit = min(sampling.max_tokens, model.config.context - len(prompt_ids))
     if limit < 1:
@@ -95,6 +97,7 @@ def generate(
     fast = packed(model)
     prompt, first_logits = prefill(fast, prompt_ids, limit)
     rows = [Row(i, temperature_of(sampling, i), StreamDecoder(tokenizer)) for i in range(1, n + 1)]
+    rows[0].likeliest = distinct and sampling.temperature > 0.0
     small = model.config.parameters < MANY and fast.device.type == "cpu"
     with one_core() if small else contextlib.nullcontext():
         yield from _stream(
@@ -249,6 +252,9 @@ def _draw(
     for place, row in enumerate(wave.rows):
         if len(row.tokens) < len(row.forced):
             ids[place] = row.forced[len(row.tokens)]
+            logprobs[place] = float(shaped[place].log_softmax(-1)[ids[place]])
+        elif row.likeliest:
+            ids[place] = int(logits[place].argmax())
             logprobs[place] = float(shaped[place].log_softmax(-1)[ids[place]])
         elif row.temperature == 0.0:
             ids[place], logprobs[place] = int(shaped[place].argmax()), 0.0

@@ -101,6 +101,9 @@ class Row:
     refusals: int = 0
     fallback: bool = False
     """True if it is the fallback, which is not checked."""
+    likeliest: bool = False
+    """True if it takes the likeliest token each time, without repetition penalty, and is checked like drawn
+    answers."""
     tokens: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
     own_logprobs: list[float] = field(default_factory=list)

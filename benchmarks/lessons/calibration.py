@@ -1,7 +1,8 @@
 """Measures calibration: claimed certainty against the share of right answers.
 
 Asks taught questions in their own and in other words, book questions, sums, and questions for which
-nothing was taught, each before and after the lessons. All cards count. "I do not know" is right if no other
+nothing was taught, each before and after the lessons; a taught question also right after its lesson, before
+any pause. All cards count. "I do not know" is right if no other
 card is. The exponent of learning.teacher.certainty is fitted on lessons_tune*.jsonl and tested on lessons20
 and lessons100. Left out: open talk, which is neither right nor wrong.
 """
@@ -115,7 +116,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
             "all cards, as shown before": calibration_error([(c.mean, c.right) for c in cards]),
         },
         "bins": _bins(cards),
-        "kinds": [_kind(kind, cards, surest) for kind in sorted({c.kind for c in cards})],
+        "kinds": [_kind(kind, cards) for kind in sorted({c.kind for c in cards})],
         "personal": {str(checked): personal(folder, checked) for checked in (False, True)},
     }
     if options.out is not None:
@@ -189,8 +190,11 @@ def collect(
         asked = _questions(taught, rest, True, seed)
         cards = _ask(pupil.model, tokenizer, book, (), asked, seed, own)
         lessons = [row.lesson() for row in taught]
-        for number, lesson in enumerate(lessons):
+        for number, (row, lesson) in enumerate(zip(taught, lessons, strict=True)):
             pupil.learn(lesson)
+            just = [Question("just taught", row.prompt, row.answer)]
+            known = lessons[: number + 1]
+            cards += _ask(pupil.model, tokenizer, book, known, just, seed + 100 + number, own)
             pupil.rest(1.0)
             options.say(f"lesson {number + 1} of {len(lessons)}")
         asked = _questions(taught, rest, False, seed)
@@ -311,10 +315,14 @@ def fit_exponent(cards: Sequence[Shown]) -> float:
     return min((step / 20 for step in range(4, 41)), key=loss)
 
 
+def _asks(cards: Sequence[Shown]) -> list[Sequence[Shown]]:
+    """The cards of each ask: CARDS consecutive ones."""
+    return [cards[at : at + CARDS] for at in range(0, len(cards), CARDS)]
+
+
 def _surest(cards: Sequence[Shown]) -> list[Shown]:
-    """The card with the highest certainty of each ask (CARDS consecutive cards)."""
-    asks = [cards[at : at + CARDS] for at in range(0, len(cards), CARDS)]
-    return [max(ask, key=lambda card: card.certainty) for ask in asks]
+    """The card with the highest certainty of each ask."""
+    return [max(ask, key=lambda card: card.certainty) for ask in _asks(cards)]
 
 
 def _bins(cards: Sequence[Shown]) -> list[dict[str, Any]]:
@@ -333,14 +341,15 @@ def _bins(cards: Sequence[Shown]) -> list[dict[str, Any]]:
     return found
 
 
-def _kind(kind: str, cards: Sequence[Shown], surest: Sequence[Shown]) -> dict[str, Any]:
+def _kind(kind: str, cards: Sequence[Shown]) -> dict[str, Any]:
     every = [c for c in cards if c.kind == kind]
-    first = [c for c in surest if c.kind == kind]
+    first = _surest(every)
     return {
         "kind": kind,
         "asks": len(first),
         "claimed": fmean(c.certainty for c in first),
         "right": fmean(c.right for c in first),
+        "among": fmean(any(c.right for c in ask) for ask in _asks(every)),
         "error": calibration_error([(c.certainty, c.right) for c in every]),
         "does not know": fmean(fold(c.text) == NOT_KNOWN_FOLD for c in first),
     }
@@ -364,9 +373,18 @@ def parts(result: dict[str, Any]) -> list[str]:
         ),
         "The surest card of each ask, by kind of question; the error is over all cards of the kind:",
         table(
-            ("asked", "asks", "claimed", "right", "error", "says it does not know"),
+            (
+                "asked",
+                "asks",
+                "claimed",
+                "right",
+                "one of five is",
+                "error",
+                "says it does not know",
+            ),
             [
-                (k["kind"], k["asks"], k["claimed"], k["right"], k["error"], k["does not know"])
+                tuple(k[name] for name in ("kind", "asks", "claimed", "right", "among", "error"))
+                + (k["does not know"],)
                 for k in result["kinds"]
             ],
         ),

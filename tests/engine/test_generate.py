@@ -105,6 +105,22 @@ def test_five_different_answers_of_a_peaked_model(
     assert any(isinstance(e, Restart) for e in events)
 
 
+def test_the_first_of_several_is_the_likeliest(
+    tiny_model: Model, tiny_tokenizer: Tokenizer
+) -> None:
+    prompt = _prompt(tiny_tokenizer)
+    sampling = Sampling(temperature=1.5, top_p=1.0, repetition_penalty=1.5, max_tokens=8)
+    expected = _greedy_by_hand(tiny_model, tiny_tokenizer, prompt, 8)
+    for seed in range(3):
+        done = _finished(
+            generate(tiny_model, tiny_tokenizer, prompt, 3, sampling, generator=_seed(seed))
+        )
+        assert list(done[1].tokens) == expected
+        assert all(logprob < 0.0 for logprob in done[1].logprobs), "as if it had been drawn"
+        alone = generate(tiny_model, tiny_tokenizer, prompt, 1, sampling, generator=_seed(seed))
+        assert list(_finished(alone)[1].tokens) != expected, "one alone is drawn"
+
+
 def test_duplicates_stay_where_they_are_wanted(
     tiny_model: Model, tiny_tokenizer: Tokenizer
 ) -> None:

@@ -164,15 +164,7 @@ def test_the_same_with_the_model_that_comes_with_it(tmp_path: Path) -> None:
     with Terminal(command) as terminal:
         see(terminal, "Say something")
         say(terminal, question)
-        # candidates are drawn: in one of thirty runs none of the five was the likeliest
-        for _ in range(3):
-            every = "every answer"
-            terminal.wait(lambda: terminal.screen.text().count("% sure") == 5, PATIENCE, every)
-            if terminal.sees(answer):
-                break
-            terminal.press("\x12")  # ctrl+r
-            terminal.wait(lambda: terminal.screen.text().count("% sure") < 5, PATIENCE, "others")
-        assert terminal.sees(answer)
+        see(terminal, answer)  # the likeliest answer is always among the five
 
 
 @pytest.mark.parametrize("rest", [0.0, 0.2, 0.4])

@@ -14,6 +14,7 @@ from benchmarks.lessons.calibration import (
     _bins,
     _is_right,
     _judged,
+    _kind,
     _questions,
     _surest,
     _tuning,
@@ -44,6 +45,7 @@ def test_the_exponent_is_the_one_that_foretells_best() -> None:
 def test_bins_and_the_surest_card() -> None:
     cards = [_card(0.05 * n, n == 4) for n in range(CARDS)] + [_card(1.0, True)] * CARDS
     assert [card.certainty for card in _surest(cards)] == [pytest.approx(0.2), 1.0]
+    assert _kind("taught", [_card(0.9, False), *[_card(0.1, True)] * (CARDS - 1)])["among"] == 1.0
     assert [(b["from"], b["cards"], b["right"]) for b in _bins(cards)][-1] == (0.9, CARDS, 1.0)
 
 
