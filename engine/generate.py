@@ -74,15 +74,16 @@ def generate(
     generator: torch.Generator,
     control: GenerationControl | None = None,
     distinct: bool = True,
+    likeliest: bool = True,
     standards: Standards | None = None,
 ) -> Iterator[Event]:
     """Streams n answers to the prompt. Every candidate ends with one Finished event.
 
-    Of several distinct candidates the first is the likeliest answer (greedy decoding without repetition
-    penalty), so an answer that was taught is always among them; the others are sampled. With temperature 0
-    the first is greedy, the others are sampled at 0.7; their Finished events come after the greedy one's,
-    which is never retried. distinct: retry repeated answers. standards: None accepts everything. Raises
-    DataError if the prompt leaves no room in the context.
+    With temperature 0 the first candidate is greedy and the others are sampled at 0.7; their Finished events
+    come after the greedy one's, which is never retried. distinct: retry repeated answers. likeliest: of
+    several distinct candidates the first is decoded greedily at any temperature, without repetition penalty,
+    so an answer that was taught is always among them. standards: None accepts everything. Raises DataError if
+    the prompt leaves no room in the context.
     """
     limit = min(sampling.max_tokens, model.config.context - len(prompt_ids))
     if limit < 1:
@@ -97,7 +98,7 @@ def generate(
     fast = packed(model)
     prompt, first_logits = prefill(fast, prompt_ids, limit)
     rows = [Row(i, temperature_of(sampling, i), StreamDecoder(tokenizer)) for i in range(1, n + 1)]
-    rows[0].likeliest = distinct and sampling.temperature > 0.0
+    rows[0].likeliest = likeliest and distinct and sampling.temperature > 0.0
     small = model.config.parameters < MANY and fast.device.type == "cpu"
     with one_core() if small else contextlib.nullcontext():
         yield from _stream(

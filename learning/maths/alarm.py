@@ -49,6 +49,8 @@ class Signs:
     """Share of the prompts that have the commonest answer, 0 to 1."""
     length: float = 0.0
     """Mean tokens an answer."""
+    chosen_short: float = 0.0
+    """Tokens of a short answer among those that the owner chose (the lowest decile); 0: not measured."""
     repeated: float = 0.0
     """Share of repeated runs of four tokens, 0 to 1."""
     distinct: float = 1.0
@@ -94,7 +96,7 @@ def alarms(start: Signs, now: Signs) -> list[Alarm]:
         Alarm("same answer", f"{now.same:.0%} of different messages get the same answer", True)
         if now.same > MOST_SAME
         else None,
-        _length(start.length, now.length),
+        _length(start, now),
         Alarm("repetition", f"answers repeat themselves ({now.repeated:.0%} of all runs)", True)
         if now.repeated > MOST_REPEATED
         else None,
@@ -124,11 +126,17 @@ def must_stop(found: Sequence[Alarm]) -> bool:
     return any(one.hard for one in found) or len(found) >= 2
 
 
-def _length(start: float, now: float) -> Alarm | None:
-    if start <= 0 or SHORTER * start <= now <= LONGER * start:
+def _length(start: Signs, now: Signs) -> Alarm | None:
+    """Shorter answers are no sign of anything as long as the owner has chosen answers as short as these.
+    Longer ones are, whatever was chosen: a reward is most often exploited by length (2310.03716)."""
+    least = SHORTER * start.length
+    if now.chosen_short:
+        least = min(least, now.chosen_short)
+    if start.length <= 0 or least <= now.length <= LONGER * start.length:
         return None
-    way = "longer" if now > start else "shorter"
-    return Alarm("length", f"answers became {way} ({start:.0f} to {now:.0f} tokens)", True)
+    way = "longer" if now.length > start.length else "shorter"
+    words = f"answers became {way} ({start.length:.0f} to {now.length:.0f} tokens)"
+    return Alarm("length", words, True)
 
 
 def _agreement(start: Signs, now: Signs) -> Alarm | None:

@@ -63,6 +63,8 @@ class Answerer:
         self._seen = Seen(learner.journal)
         fitted = read_generation(learner.folder).certainty_exponent
         self._exponent = EXPONENT if fitted is None else fitted
+        self._answered: tuple[Turns, int] | None = None
+        """Turns of the last ask, and the version of the weights that answered them."""
         self._controls: dict[int, GenerationControl] = {}
         self._asks: queue.Queue[Generate | None] = queue.Queue()
         self._stopping = threading.Event()
@@ -141,6 +143,9 @@ class Answerer:
                 exponent=self._exponent,
                 recalled=recalled,
             )
+        asked = (request.turns, published.version)
+        others = request.again is None and asked == self._answered
+        self._answered = asked
         for event in generate(
             published.model,
             tokenizer,
@@ -149,6 +154,7 @@ class Answerer:
             sampling,
             generator=generator,
             control=control,
+            likeliest=not others,  # it was among the answers that the owner wants others for
             standards=check.standards(tokenizer, sampling.max_tokens) if check else None,
         ):
             first = first or time.monotonic() - started

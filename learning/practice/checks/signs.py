@@ -57,6 +57,10 @@ class TasteSigns:
             for choice in held_out
         ]
         self._chosen = [choice.chosen for choice in held_out]
+        liked = [
+            len(g.answers[at].tokens) for g, at in zip(self._choices, self._chosen, strict=True)
+        ]
+        self._short = float(sorted(liked)[len(liked) // 10]) if liked else 0.0
 
     def __call__(self, look: HeldOut) -> Signs:
         """The signs of the trainer's present weights. The trainer's first weights are those at the first
@@ -76,6 +80,7 @@ class TasteSigns:
             ),
             same=commonest_share([fold_answer(sample.text) for sample in samples]),
             length=fmean(len(ids) for ids in tokens),
+            chosen_short=self._short,
             repeated=repeated_share(tokens),
             distinct=distinct_pairs(tokens),
             disagreement=self._task.disagreement([(s.problem.prompt, s.text) for s in samples]),

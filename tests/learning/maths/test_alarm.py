@@ -57,6 +57,16 @@ def test_each_alarm_has_its_bound(
     assert must_stop([found]) is hard
 
 
+def test_shorter_answers_are_as_the_owner_chose_them() -> None:
+    start = replace(START, chosen_short=6.0)
+    assert alarms(start, replace(start, length=6.0)) == []
+    (found,) = alarms(start, replace(start, length=5.9))
+    assert found.name == "length" and found.hard and "shorter (20 to 6 tokens)" in found.words
+    long = replace(START, chosen_short=18.0)
+    assert alarms(long, replace(long, length=13.4)) == [], "never narrower than without picks"
+    assert alarms(start, replace(start, length=30.1)), "longer is, whatever was chosen"
+
+
 def test_a_component_that_rises_while_fewer_are_right() -> None:
     wrong = (False,) * 8 + (True,) * 12  # 8 lost, none gained: p = 2 / 256
     up = {"taste": 0.61}

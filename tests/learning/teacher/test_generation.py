@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import engine.generate as engine_generate
 from engine.config import Sampling
 from learning.home import Home
 from learning.journal.journal import Journal
@@ -14,6 +17,7 @@ from learning.memory.tasks import NOT_KNOWN
 from learning.protocol.events import AskDone, CandidateDone, CandidateReset, CandidateTexts, Event
 from learning.protocol.records import Turn
 from learning.protocol.requests import Generate
+from learning.teacher import generation
 from learning.teacher.teacher import open_teacher
 from learning.text.flaws import broken, seams
 from learning.text.normalise import fold
@@ -77,6 +81,18 @@ def test_one_answer_alone_is_shown_unbroken(tiny_place: Place) -> None:
     for events in _ask(tiny_place, "My cat sleeps.", 1, 3):
         (done,) = [event.candidate for event in events if isinstance(event, CandidateDone)]
         assert done.text and not broken(done.text) and not seams(done.text)
+
+
+def test_other_answers_are_all_drawn(tiny_place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    likeliest = list[bool]()
+
+    def spied(*given: Any, **named: Any) -> Iterator[engine_generate.Event]:
+        likeliest.append(named["likeliest"])
+        return engine_generate.generate(*given, **named)
+
+    monkeypatch.setattr(generation, "generate", spied)
+    _ask(tiny_place, "My cat sleeps.", 2, 3)
+    assert likeliest == [True, False, False], "the likeliest one was among the first answers"
 
 
 @pytest.mark.slow

@@ -55,6 +55,7 @@ def test_at_the_start_nothing_is_far_and_all_is_measured(
     assert start.kl == pytest.approx(0.0, abs=1e-5)
     assert start.length > 0 and 0.0 < start.distinct <= 1.0 and start.disagreement > 0.0
     assert start.choices > 20 and 0.0 < start.agreement < 1.0
+    assert start.chosen_short > 1
     assert (start.right, start.components) == (LOOK.right, LOOK.components)
     assert alarms(start, start) == []
 
