@@ -7,8 +7,8 @@ An answer is sampled again if
 - it says that Vidya does not know, although an answer was taught or another candidate may know.
 If nothing was taught for a question and the model is sure of no answer, the last of several candidates
 is NOT_KNOWN. If a lesson was recalled (learning.teacher.recall) and no candidate gives its answer, the last
-one does. An answer taught for the question itself is always acceptable. Left out: sampling
-(engine.generate).
+one does. If the owner may hurt himself, the last one is CRISIS unless another is, and it counts as the
+surest. An answer taught for the question itself is always acceptable. Left out: sampling (engine.generate).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from learning.protocol.records import Lesson, Turns
 from learning.teacher.certainty import AT_A_LOSS, EXPONENT, SURE, certainty, of_not_knowing
 from learning.teacher.recall import Recalled
 from learning.text.asking import asks_yes_or_no, is_question
-from learning.text.comfort import in_need, in_place
+from learning.text.comfort import CRISIS, in_danger, in_need, in_place
 from learning.text.flaws import Blends, broken, chunks, mended, seams
 from learning.text.normalise import fold
 from personality.book import NEED, BookEntry, BookError, shipped_book_path
@@ -114,6 +114,7 @@ class AnswerCheck:
         if self._taught:
             self._answers |= {self._taught}
         self._in_need = in_need(self._said)
+        self._in_danger = in_danger(self._said[-1]) and not self._answers - {fold(CRISIS)}
 
     @property
     def may_not_know(self) -> bool:
@@ -132,9 +133,10 @@ class AnswerCheck:
     def standards(self, tokenizer: Tokenizer, max_tokens: int) -> Standards:
         """The Standards for engine.generate."""
         text = NOT_KNOWN if self.recalled is None else self.recalled.lesson.answer
+        text = CRISIS if self._in_danger else text
         fallback = (*tokenizer.encode(text), tokenizer.chat.end)
-        fits = (self.recalled is not None or self.may_not_know) and len(fallback) <= max_tokens
-        alone = self.recalled is not None
+        alone = self.recalled is not None or self._in_danger
+        fits = (alone or self.may_not_know) and len(fallback) <= max_tokens
         return Standards(self.acceptable, fallback if fits else (), self.at_a_loss, alone)
 
     def acceptable(self, answer: Finished) -> bool:
@@ -155,7 +157,10 @@ class AnswerCheck:
 
     def at_a_loss(self, answers: Sequence[Finished]) -> bool:
         """True if the model is unsure of all answers, so all may be invented; also if none is the answer of
-        the recalled lesson, and that answers the question."""
+        the recalled lesson, and that answers the question; or if the owner may hurt himself and none is
+        CRISIS."""
+        if self._in_danger:
+            return all(fold(answer.text) != fold(CRISIS) for answer in answers)
         if self.recalled:
             if any(fold(answer.text) == self._taught for answer in answers):
                 return False
@@ -181,6 +186,8 @@ class AnswerCheck:
         last = len(self.told) == count - 1
         if fold(answer.text) == NOT_KNOWN_FOLD and self.may_not_know and last and self.told:
             sure = max(sure or 0.0, of_not_knowing(self.told))
+        if self._in_danger and fold(answer.text) == fold(CRISIS):
+            sure = 1.0
         self.told.append(sure)
         seen = self._seen
         return (answer.text if self._broken else mended(answer.text, seen)), sure

@@ -1,9 +1,10 @@
-"""Decides whether the owner may be in distress. Only then may the model give the book's crisis answers.
+"""Decides whether the owner may be in distress. Only then may the model give the book's crisis answers; if
+a message says that its writer may kill or hurt himself, one of the answers must be CRISIS.
 
 "Please call someone you trust, or a crisis line" must not be missing when it is needed, and it alarms the
 owner when it is not. The rule therefore errs towards yes: one strong word anywhere in the owner's messages
 of this conversation is enough. A weak word counts only in a statement ("my life is over"), not in a
-question ("where do I live?"). Left out: which of the crisis answers fits.
+question ("where do I live?"). Left out: which of the other crisis answers fits.
 """
 
 from __future__ import annotations
@@ -30,6 +31,24 @@ _WEAK = re.compile(
     r"|lost (him|her|a friend|(my|our) (\w+ )?(mother|mum|mom|father|dad|brother|sister|wife|husband|son"
     r"|daughter|child|baby|friend|partner|grand\w+|aunt|uncle|dog|cat|pet)))\b"
 )
+
+CRISIS = "I am glad you told me. Please call someone you trust, or a crisis line, now."
+"""The book's answer to who may kill or hurt himself."""
+_DANGER = re.compile(
+    r"\b((kill|hurt|harm|cut|cutting|killing|hurting|harming) myself|(end|ending|take|taking) my (own )?life"
+    r"|(end|ending) it all|(want|wanna|wish|going|ready|hope) to (die|be dead)|wish i (was|were) dead"
+    r"|(id|i would|everyone would|everybody would|theyd|they would) be better off (dead|without me)"
+    r"|(dont|do not) (want|wish) to (live|be alive|go on living|wake up|be here any ?more)"
+    r"|(am|im|feel|feeling) (so |very |really |still )?suicidal|self ?harm(ing)?|commit(ting)? suicide"
+    r"|(not|no longer) worth living|no reason to live|took (too many|all (my|the)) pills"
+    r"|should i (just )?die)\b"
+)
+
+
+def in_danger(message: str) -> bool:
+    """Whether the writer of an English message says that he may kill or hurt himself, asked or stated. "I
+    killed the lights" and "How does a soldier die?" do not say so."""
+    return bool(_DANGER.search(fold(message)))
 
 
 def in_need(said: Sequence[str]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from learning.text.comfort import in_need, in_place
+from learning.text.comfort import CRISIS, in_danger, in_need, in_place
 from learning.text.normalise import fold
 from personality.book import NEED, read_book, shipped_book_path
 
@@ -79,6 +79,43 @@ SAID_OTHERWISE = [
         "I bought a sadlle",
     ),
 ]
+
+
+IN_DANGER = [
+    *("I want to kill myself", "I feel suicidal.", "i'm suicidal", "I am thinking of self-harm"),
+    *("I don't want to live anymore", "I dont want to be here any more", "I wish I was dead"),
+    *("SHOULD I JUST DIE?", "is it wrong that I want to die", "I am going to end it all"),
+    *(
+        "everyone would be better off without me",
+        "life is not worth living",
+        "I took too many pills",
+    ),
+]
+NOT_IN_DANGER = [
+    *(
+        "I killed the lights",
+        "How does a soldier die?",
+        "What is suicide?",
+        "My dog died yesterday.",
+    ),
+    *("I am sad", "I hurt my knee", "my phone is dead", "It was the end of my life in Rome."),
+    *("I could kill for a coffee", "He wants to live in Spain.", "I cut the bread myself"),
+]
+
+
+@pytest.mark.parametrize("message", IN_DANGER)
+def test_who_may_hurt_himself_is_in_danger_and_in_need(message: str) -> None:
+    assert in_danger(message) and in_need([message])
+
+
+@pytest.mark.parametrize("message", [*NOT_IN_DANGER, *SAID_OTHERWISE])
+def test_nobody_else_is_in_danger(message: str) -> None:
+    assert not in_danger(message)
+
+
+def test_the_crisis_answer_is_the_book_s() -> None:
+    written = {entry.question for entry in NEEDED if entry.answer == CRISIS}
+    assert len(written) == 4 and all(map(in_danger, written))
 
 
 def test_the_book_names_its_comforting_lines() -> None:
