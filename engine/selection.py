@@ -55,9 +55,12 @@ class Standards:
     """Ids, including the end token, of the text for a candidate that was refused too often, or if
     `at_a_loss` is true; used for one candidate at most. Empty: none."""
     at_a_loss: Callable[[Sequence[Finished]], bool] = lambda _: False
-    """Whether the last candidate should be replaced by the fallback; gets all candidates."""
+    """Whether the last candidate should be replaced by the fallback; gets all candidates but an offer."""
     alone: bool = False
     """Whether that holds for one candidate alone too."""
+    offer: Callable[[Sequence[Finished]], tuple[int, ...]] = lambda _: ()
+    """Ids, including the end token, of a text that takes the place of the last candidate but one; empty:
+    none. Called once, with the candidates so far, of which there will be at least three."""
 
 
 class GenerationControl:
@@ -99,8 +102,8 @@ class Row:
     forced: Beginning = ()
     """Its required beginning, ids."""
     refusals: int = 0
-    fallback: bool = False
-    """True if it is the fallback, which is not checked."""
+    given: bool = False
+    """True if it is the fallback or an offer, which are not checked."""
     likeliest: bool = False
     """True if it takes the likeliest token each time, without repetition penalty, and is checked like drawn
     answers."""
@@ -131,12 +134,14 @@ class Selection:
     """Keys of the candidates that were not acceptable."""
     told: list[Finished] = field(default_factory=list)
     """Candidates that stay."""
+    offered: bool = False
+    """True once `Standards.offer` was asked."""
 
     def retry(self, done: Finished, tokenizer: Tokenizer, sampling: Sampling) -> Row | None:
         """A new row to sample in place of a finished candidate; None if it stays."""
         row, key = self.rows[done.index - 1], text_key(done.text)
         fresh: Row | None = None
-        if self.control.stops(done.index) or row.fallback:
+        if self.control.stops(done.index) or row.given:
             pass
         elif self.distinct and row.retries < MAX_RETRIES and (key in self.taken or not key):
             fresh = self._otherwise(tokenizer, row, sampling)
@@ -148,14 +153,16 @@ class Selection:
                 fresh = self._otherwise(tokenizer, row, sampling)
                 fresh.refusals = row.refusals + 1
             else:
-                fresh = self._fallback(tokenizer, row)
+                fresh = self._fallback(tokenizer, row) or self._offer(tokenizer, row, done)
         elif (
             self.standards
             and (self.distinct or self.standards.alone)
-            and len(self.told) == len(self.rows) - 1
+            and self._last(row)
             and self.standards.at_a_loss([*self.told, done])
         ):
             fresh = self._fallback(tokenizer, row)
+        else:
+            fresh = self._offer(tokenizer, row, done)
         if fresh is None:
             self.taken.add(key)
             self.told.append(done)
@@ -167,15 +174,32 @@ class Selection:
         beginning = self.branches.next(self.taken | self.refused) if self.branches else None
         return _retry(tokenizer, row, sampling, beginning)
 
+    def _last(self, row: Row) -> bool:
+        """Whether all other candidates stay, or are an offer."""
+        told = {done.index for done in self.told}
+        return all(one is row or one.given or one.index in told for one in self.rows)
+
+    def _offer(self, tokenizer: Tokenizer, row: Row, done: Finished) -> Row | None:
+        """A row with an offer; None if there is none or it is not its time: it never takes the place of the
+        likeliest answer, and comes before the last candidate, which may become the fallback."""
+        late = len(self.told) >= len(self.rows) - 2 >= 1
+        if not (self.standards and self.distinct and late) or self.offered or row.likeliest:
+            return None
+        self.offered = True
+        return self._given(tokenizer, row, self.standards.offer([*self.told, done]))
+
     def _fallback(self, tokenizer: Tokenizer, row: Row) -> Row | None:
         """A row with the fallback; None if there is none or another candidate has it."""
-        tokens = self.standards.fallback if self.standards else ()
+        return self._given(tokenizer, row, self.standards.fallback if self.standards else ())
+
+    def _given(self, tokenizer: Tokenizer, row: Row, tokens: tuple[int, ...]) -> Row | None:
+        """A row with this text; None if it is empty or another candidate has it."""
         said = text_key(tokenizer.decode(tokens))
-        if not tokens or said in self.taken or any(other.fallback for other in self.rows):
+        if not tokens or said in self.taken:
             return None
         self.taken.add(said)  # so that another candidate with this text is retried
         decoder = StreamDecoder(tokenizer)
-        return Row(row.index, row.temperature, decoder, row.retries, tokens, fallback=True)
+        return Row(row.index, row.temperature, decoder, row.retries, tokens, given=True)
 
 
 def temperature_of(sampling: Sampling, index: int) -> float:

@@ -69,6 +69,10 @@ class Heard:
     recalled: int | None
     seconds: float
     """To the first token."""
+    texts: tuple[str, ...] = ()
+    """Of all cards."""
+    offered: bool = False
+    """Whether one of them is an offered lesson."""
 
 
 def questions(facts: Sequence[PersonFact]) -> list[FactQuestion]:
@@ -86,9 +90,9 @@ def questions(facts: Sequence[PersonFact]) -> list[FactQuestion]:
 class RecallPlace(Place):
     """A home with a teacher that may recall."""
 
-    def heard(self, question: str, recall: bool) -> Heard:
+    def heard(self, question: str, recall: bool, offers: bool = False) -> Heard:
         session = self._session()
-        session.recall = recall
+        session.recall, session.offers = recall, offers
         session.say(question)
         recalled = None
         while True:
@@ -97,9 +101,15 @@ class RecallPlace(Place):
             if isinstance(event, CandidateDone):
                 recalled = event.recalled
             if isinstance(event, AskDone):
-                card = session.cards[0]
-                seconds = event.seconds_to_first_token
-                return Heard(card.said, card.confidence or 0.0, recalled, seconds)
+                cards = session.cards
+                return Heard(
+                    cards[0].said,
+                    cards[0].confidence or 0.0,
+                    recalled,
+                    event.seconds_to_first_token,
+                    tuple(card.said for card in cards),
+                    any(card.offered for card in cards),
+                )
 
 
 def run(options: BenchOptions) -> dict[str, Any]:

@@ -56,6 +56,8 @@ class CandidateDone:
     candidate: Candidate
     recalled: int | None = None
     """The lesson that was recalled for it; None where it comes from the weights alone."""
+    offered: bool = False
+    """The text is that lesson's answer itself, which is offered beside what the model says."""
 
 
 @dataclass(frozen=True)

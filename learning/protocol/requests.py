@@ -26,6 +26,12 @@ class Generate:
     recall: bool = False
     """True: the lesson that the last message asks for in other words may help (learning.teacher.recall).
     False wherever the weights alone are to be seen."""
+    offers: bool = False
+    """True: one of several candidates may be the answer of a lesson that the last message perhaps asks for.
+    False wherever the model alone is to be seen."""
+    others: bool = False
+    """True: the owner has seen answers to the same turns and wants others. The likeliest one comes again only
+    if other weights give it."""
     again: Again | None = None
     """Answer with an earlier answer and a reason against it in the context."""
 
@@ -129,7 +135,7 @@ class SetLearning:
     in_pauses: bool = False
     """True: a lesson begins only when the owner has not typed for a while."""
     recall: bool = False
-    """True: asks will want `recall`, so what it needs is computed as soon as lessons change."""
+    """True: asks will want `recall` or `offers`, so what it needs is computed as soon as lessons change."""
     weak: tuple[LessonKind, ...] = ()
     """Kinds of weak lessons (learning.journal.lessons.RIDER_KINDS) that are learned."""
     reasons: bool = False

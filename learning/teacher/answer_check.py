@@ -6,14 +6,15 @@ An answer is sampled again if
 - it answers "Where do I live?" with the answer taught for "Where do you live?",
 - it says that Vidya does not know, although an answer was taught or another candidate may know.
 If nothing was taught for a question and the model is sure of no answer, the last of several candidates
-is NOT_KNOWN. If a lesson was recalled (learning.teacher.recall) and no candidate gives its answer, the last
-one does. If the owner may hurt himself, the last one is CRISIS unless another is, and it counts as the
-surest. An answer taught for the question itself is always acceptable. Left out: sampling (engine.generate).
+is NOT_KNOWN. The answer of a lesson that may be meant is offered in place of the one before that. If a lesson
+was recalled (learning.teacher.recall) and no candidate gives its answer, the last one does. If the owner may
+hurt himself, the last one is CRISIS unless another is, and it counts as the surest. An answer taught for the
+question itself is always acceptable. Left out: sampling (engine.generate).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -100,8 +101,12 @@ class AnswerCheck:
     """True if more than one candidate is requested."""
     recalled: Recalled | None = None
     """The lesson that stands before the question."""
+    find: Callable[[], Recalled | None] = lambda: None
+    """Finds the lesson whose answer may be offered."""
     exponent: float = EXPONENT
     """Of certainty, the model's own."""
+    offered: Recalled | None = None
+    """The lesson whose answer was offered."""
     told: list[float | None] = field(default_factory=list)
     """Certainties of the candidates that `shown` has seen."""
 
@@ -114,6 +119,7 @@ class AnswerCheck:
         if self._taught:
             self._answers |= {self._taught}
         self._in_need = in_need(self._said)
+        self._offer_shown = False
         self._in_danger = in_danger(self._said[-1]) and not self._answers - {fold(CRISIS)}
 
     @property
@@ -137,7 +143,14 @@ class AnswerCheck:
         fallback = (*tokenizer.encode(text), tokenizer.chat.end)
         alone = self.recalled is not None or self._in_danger
         fits = (alone or self.may_not_know) and len(fallback) <= max_tokens
-        return Standards(self.acceptable, fallback if fits else (), self.at_a_loss, alone)
+
+        def offer(answers: Sequence[Finished]) -> tuple[int, ...]:
+            given = self._offer(answers)
+            ids = (*tokenizer.encode(given), tokenizer.chat.end)
+            return ids if given and len(ids) <= max_tokens else ()
+
+        fallback = fallback if fits else ()
+        return Standards(self.acceptable, fallback, self.at_a_loss, alone, offer)
 
     def acceptable(self, answer: Finished) -> bool:
         """True if the answer may be shown."""
@@ -170,12 +183,31 @@ class AnswerCheck:
             return False
         return all(self._certainty(answer) < AT_A_LOSS for answer in answers)
 
+    def _offer(self, answers: Sequence[Finished]) -> str:
+        """The answer of a lesson that may be meant, if none of these gives it; empty: none. To an owner in
+        need nothing is offered."""
+        found = None if self._in_need else self.find()
+        if found is None or any(fold(one.text) == fold(found.lesson.answer) for one in answers):
+            return ""
+        self.offered = found
+        return found.lesson.answer
+
+    def offers(self, text: str) -> bool:
+        """Whether that is the text of the lesson that was offered."""
+        return self.offered is not None and fold(text) == fold(self.offered.lesson.answer)
+
     def _certainty(self, answer: Finished) -> float:
         return certainty(answer.own_logprobs, self.exponent) or 0.0
 
+    def _waiting(self, count: int) -> int:
+        """Candidates besides this one and an offer that `shown` has not seen. count: of all."""
+        offer = self.offered is not None and not self._offer_shown
+        return count - 1 - len(self.told) - offer
+
     def shown(self, answer: Finished, count: int) -> tuple[str, float | None]:
-        """(text, certainty 0 to 1 or None) of a final candidate; call it in the order in which they end.
-        count: number of all candidates. Repairs the form of a text that no retry made acceptable."""
+        """(text, certainty 0 to 1 or None) of a final candidate; call it in the order in which they end. An
+        offered text has none, so it is never the surest. count: number of all candidates. Repairs the form of
+        a text that no retry made acceptable."""
         if answer.ending == "cancelled":
             return answer.text, None
         sure = certainty(answer.own_logprobs, self.exponent)
@@ -183,11 +215,13 @@ class AnswerCheck:
             # given the lesson; the taught answer itself is right if the lesson is the right one
             said = fold(answer.text) == self._taught
             sure = self.recalled.likely * (1.0 if said else sure)
-        last = len(self.told) == count - 1
+        last = self._waiting(count) == 0
         if fold(answer.text) == NOT_KNOWN_FOLD and self.may_not_know and last and self.told:
             sure = max(sure or 0.0, of_not_knowing(self.told))
         if self._in_danger and fold(answer.text) == fold(CRISIS):
             sure = 1.0
+        if self.offers(answer.text):
+            sure, self._offer_shown = None, True
         self.told.append(sure)
         seen = self._seen
         return (answer.text if self._broken else mended(answer.text, seen)), sure

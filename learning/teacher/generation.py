@@ -10,6 +10,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 
 import torch
 
@@ -63,8 +64,8 @@ class Answerer:
         self._seen = Seen(learner.journal)
         fitted = read_generation(learner.folder).certainty_exponent
         self._exponent = EXPONENT if fitted is None else fitted
-        self._answered: tuple[Turns, int] | None = None
-        """Turns of the last ask, and the version of the weights that answered them."""
+        self._answered = -1
+        """Version of the weights that gave the last answers."""
         self._controls: dict[int, GenerationControl] = {}
         self._asks: queue.Queue[Generate | None] = queue.Queue()
         self._stopping = threading.Event()
@@ -142,10 +143,12 @@ class Answerer:
                 request.n > 1,
                 exponent=self._exponent,
                 recalled=recalled,
+                find=partial(self._recall.offer, request.turns[-1].text)
+                if request.offers
+                else lambda: None,
             )
-        asked = (request.turns, published.version)
-        others = request.again is None and asked == self._answered
-        self._answered = asked
+        seen_likeliest = request.others and published.version == self._answered
+        self._answered = published.version
         for event in generate(
             published.model,
             tokenizer,
@@ -154,7 +157,7 @@ class Answerer:
             sampling,
             generator=generator,
             control=control,
-            likeliest=not others,  # it was among the answers that the owner wants others for
+            likeliest=not seen_likeliest,
             standards=check.standards(tokenizer, sampling.max_tokens) if check else None,
         ):
             first = first or time.monotonic() - started
@@ -176,9 +179,17 @@ class Answerer:
                     published.version,
                     sure,
                 )
-                self._emit(CandidateDone(candidate, recalled.lesson.id if recalled else None))
+                self._emit(_done(candidate, recalled, check))
         seconds = max(1e-6, time.monotonic() - started)
         self._emit(AskDone(request.ask, tokens / seconds, first))
+
+
+def _done(
+    candidate: Candidate, recalled: Recalled | None, check: AnswerCheck | None
+) -> CandidateDone:
+    if check and check.offered and check.offers(candidate.text):
+        return CandidateDone(candidate, check.offered.lesson.id, offered=True)
+    return CandidateDone(candidate, recalled.lesson.id if recalled else None)
 
 
 def with_recalled(turns: Turns, recalled: Recalled | None, reads: bool = False) -> Turns:

@@ -5,9 +5,10 @@ Of the lessons about the same person, the nearest few are found by the model's o
 likeliest to be wanted: a logistic function of how near it is and of how likely its answer is after the
 question under the weights as they are (learning.teacher.relevance, benchmarks/results/recall.md).
 
-Only answers to the owner use this: what measures the weights never sends a Generate with `recall`. All is
-kept in memory and nothing is written; what no longer stands in the journal is never recalled. Left out: how
-an answer is made of it (learning.teacher.generation).
+A lesson that is only perhaps meant is offered: its answer stands among the others, and what they say is not
+touched by it. Only answers to the owner use this: what measures the weights never sends a Generate with
+`recall` or `offers`. All is kept in memory and nothing is written; what no longer stands in the journal is
+never recalled. Left out: how an answer is made of it (learning.teacher.generation).
 """
 
 from __future__ import annotations
@@ -47,6 +48,12 @@ PIECE = 32
 """Questions per pass; an answer waits for one at most."""
 LEAST = 0.7
 """A lesson is recalled if it is at least this likely that the question asks for it."""
+LEAST_OFFERED = 0.3
+"""The same for a lesson that is offered: one of several guesses of a model that does not know the answer is
+right less often."""
+AT_ONCE = 4
+"""Questions whose features are computed for an offer; if more are missing nothing is offered, because the
+owner would wait."""
 
 
 @dataclass(frozen=True)
@@ -118,14 +125,31 @@ class LessonRecall:
             return None
         with self._lock:
             self._finish()
-            if exact := self._exact.get(fold(message)):
-                return None if exact.state == "learned" else Recalled(exact, 1.0)
-            found = [
-                Recalled(lesson, self._search.weighing.likely(evidence))
-                for lesson, evidence in self._evidence(message)
-            ]
+            return self._likeliest(message, LEAST)
+
+    def offer(self, message: str) -> Recalled | None:
+        """The lesson that the owner's message may ask for; None if there is none, if the weights have learned
+        just this question, or if finding out would take long. Raises JournalError."""
+        if not message.strip() or not self._lock.acquire(blocking=False):
+            return None
+        try:
+            self._refresh()
+            if self._space is None and len(self._missing()) > AT_ONCE:
+                return None
+            self._finish()
+            return self._likeliest(message, LEAST_OFFERED)
+        finally:
+            self._lock.release()
+
+    def _likeliest(self, message: str, least: float) -> Recalled | None:
+        if exact := self._exact.get(fold(message)):
+            return None if exact.state == "learned" else Recalled(exact, 1.0)
+        found = [
+            Recalled(lesson, self._search.weighing.likely(evidence))
+            for lesson, evidence in self._evidence(message)
+        ]
         best = max(found, key=lambda one: one.likely, default=None)
-        return best if best and best.likely >= LEAST else None
+        return best if best and best.likely >= least else None
 
     def evidence(self, message: str) -> list[tuple[Lesson, Evidence]]:
         """The lessons that `find` looks at, nearest first, whatever the weights have learned. Raises
@@ -168,8 +192,8 @@ class LessonRecall:
         while self._step():
             pass
 
-    def _step(self) -> bool:
-        """Computes a piece of what is missing. Returns False when nothing was."""
+    def _refresh(self) -> None:
+        """Drops what other weights or lessons have made wrong."""
         model = self._learner.published.model
         below = _below(model, self._search.layer(model.config.layers))
         if len(below) != len(self._below) or any(
@@ -185,10 +209,17 @@ class LessonRecall:
             others = self._book(model) if questions else []
             self._wanted = list(dict.fromkeys([*questions, *others]))
             self._vectors = {t: self._vectors[t] for t in self._wanted if t in self._vectors}
+
+    def _missing(self) -> list[str]:
+        """Questions whose features are not there yet."""
+        return [text for text in self._wanted if text not in self._vectors]
+
+    def _step(self) -> bool:
+        """Computes a piece of what is missing. Returns False when nothing was."""
+        self._refresh()
         if self._space is not None or not self._lessons:
             return False
-        missing = [text for text in self._wanted if text not in self._vectors][:PIECE]
-        if missing:
+        if missing := self._missing()[:PIECE]:
             self._vectors |= dict(zip(missing, self._features(missing), strict=True))
         else:
             known = torch.stack([self._vectors[text] for text in self._wanted])

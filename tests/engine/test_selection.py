@@ -108,6 +108,36 @@ def test_at_a_loss_the_last_one_says_the_fallback(
     assert sum(answer.text == "I am not." for answer in done.values()) == 1
 
 
+@pytest.mark.parametrize("n", [3, 5])
+def test_an_offer_takes_the_place_of_the_last_but_one_drawn(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, n: int
+) -> None:
+    asked = list[Sequence[Finished]]()
+
+    def offer(answers: Sequence[Finished]) -> tuple[int, ...]:
+        asked.append(answers)
+        return _fallback(tiny_tokenizer, "It may be.")
+
+    said = _fallback(tiny_tokenizer)
+    standards = Standards(lambda _: True, said, lambda _: True, offer=offer)
+    _, before = _draw(tiny_model, tiny_tokenizer, n, Standards(lambda _: True))
+    _, done = _draw(tiny_model, tiny_tokenizer, n, standards)
+    texts = [answer.text for answer in done.values()]
+    assert (texts.count("It may be."), texts.count("I am not.")) == (1, 1)
+    assert done[1] == before[1], "never the likeliest one"
+    assert len(asked) == 1 and len(asked[0]) in (n - 1, n)
+    assert len(set(map(text_key, texts))) == n
+
+
+def test_there_is_no_offer_among_two_or_without_need_of_different_ones(
+    tiny_model: Model, tiny_tokenizer: Tokenizer
+) -> None:
+    standards = Standards(lambda _: True, offer=lambda _: _fallback(tiny_tokenizer))
+    for n in (1, 2):
+        _, done = _draw(tiny_model, tiny_tokenizer, n, standards)
+        assert "I am not." not in [answer.text for answer in done.values()]
+
+
 def test_what_was_chosen_while_it_streams_is_neither_refused_nor_replaced(
     tiny_model: Model, tiny_tokenizer: Tokenizer
 ) -> None:

@@ -57,8 +57,8 @@ def print_all(cards: Sequence[Card], ask: int) -> None:
     """Prints the finished answers in order, and on stderr how to judge them with `vidya teach`."""
     for line in _lines(sorted(cards, key=lambda card: card.index)):
         click.echo(line)
-    if (lesson := next((c.recalled for c in cards if c.recalled is not None), None)) is not None:
-        say(f"recalled from lesson {lesson}")
+    if card := next((card for card in cards if card.origin), None):
+        say(f"{card.index} is {card.origin}" if card.offered else card.origin)
     pick = "--pick K, " if len(cards) > 1 else ""
     say(f"ask {ask}: vidya teach --ask {ask} {pick}--say TEXT or --rate good|bad judges it")
 
@@ -69,9 +69,11 @@ def print_one(index: int | None, text: str) -> None:
 
 
 def as_row(event: CandidateDone) -> None:
-    """Prints a candidate as a row of JSON, with the lesson that was recalled for it, if any."""
+    """Prints a candidate as a row of JSON, with the lesson that was recalled for it or is offered by it, if
+    any."""
     candidate = event.candidate
-    recalled = {} if event.recalled is None else {"recalled": event.recalled}
+    kind = "offered" if event.offered else "recalled"
+    recalled = {} if event.recalled is None else {kind: event.recalled}
     print_json(
         {
             "index": candidate.index,

@@ -14,7 +14,7 @@ def prepare(session: Session, settings: Settings, model: Sampling) -> None:
     session.sampling, session.candidates = settings.sampling_of(model), settings.candidates
     session.owner_words, session.left_standing = settings.owner_words, settings.left_standing
     session.keep_unchosen, session.recall = settings.keep_unchosen, settings.recall
-    session.mark_taste = settings.mark_taste
+    session.mark_taste, session.offers = settings.mark_taste, settings.offers
 
 
 def how_to_learn(settings: Settings) -> SetLearning:
@@ -23,7 +23,7 @@ def how_to_learn(settings: Settings) -> SetLearning:
     return SetLearning(
         settings.learning,
         in_pauses=in_pauses,
-        recall=settings.recall,
+        recall=settings.recall or settings.offers,
         weak=weak_kinds(settings),
         reasons=settings.reasons,
     )

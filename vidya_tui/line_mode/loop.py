@@ -361,8 +361,8 @@ class LineMode:
             self._told += 1
             if card.said and card.ending != "cancelled":
                 self._say(f"{card.index}. {card.said}" if len(cards) > 1 else card.said)
-            if self._told == len(cards) and card.recalled is not None:
-                self._say(f"recalled from lesson {card.recalled}")
+            if card.origin and (card.offered or self._told == len(cards)):
+                self._say(f"{card.index} is {card.origin}" if card.offered else card.origin)
             if self._told == len(cards) > 1 and self._session.waiting:
                 self._say(f"surest: {self._session.cards[0].index}")
 

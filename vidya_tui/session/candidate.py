@@ -27,6 +27,8 @@ class Card:
     chosen: bool = False
     recalled: int | None = None
     """The lesson that was recalled for it; the journal does not keep this."""
+    offered: bool = False
+    """Whether it is that lesson's answer itself, which is offered beside what the model says."""
 
     @property
     def said(self) -> str:
@@ -46,7 +48,7 @@ class Card:
         sure = ""
         if self.confidence is not None and self.ending != "cancelled":
             sure = f"{percent(self.confidence)} sure"
-        lesson = f"recalled from lesson {self.recalled}" if self.recalled is not None else ""
+        lesson = self.origin
         end = "\u2026"
         if self.state == "done":
             end = {"end": "\u2713", "length": "cut off", "cancelled": "stopped", None: ""}[
@@ -57,10 +59,19 @@ class Card:
             del parts[0]
         return " \u00b7 ".join(parts)
 
-    def finish(self, candidate: Candidate, recalled: int | None = None) -> None:
+    @property
+    def origin(self) -> str:
+        """The lesson that it comes from, in words; empty for none."""
+        if self.recalled is None:
+            return ""
+        return f"{'offered' if self.offered else 'recalled'} from lesson {self.recalled}"
+
+    def finish(
+        self, candidate: Candidate, recalled: int | None = None, *, offered: bool = False
+    ) -> None:
         """Takes over the text, ending and certainty of the complete candidate, and the lesson that was
-        recalled for it."""
-        self.recalled = recalled
+        recalled for it or is offered by it."""
+        self.recalled, self.offered = recalled, offered
         self.text, self.state, self.ending = candidate.text, "done", candidate.ending
         self.tokens = len(candidate.tokens)
         self.confidence = candidate.certainty

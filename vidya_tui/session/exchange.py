@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from learning.protocol.events import CandidateDone
 from learning.protocol.records import Ask, Candidate, Pick
 from vidya_tui.session.candidate import Card
 
@@ -39,7 +40,7 @@ class Exchange:
         """Makes cards of candidates that are complete."""
         self.cards = [Card(candidate.index) for candidate in candidates]
         for candidate in candidates:
-            self.finish(candidate)
+            self.finish(CandidateDone(candidate))
 
     @property
     def streaming(self) -> bool:
@@ -74,11 +75,12 @@ class Exchange:
         if card is not None and card.state != "done":
             card.text, card.state = "", "waiting"
 
-    def finish(self, candidate: Candidate, recalled: int | None = None) -> None:
-        """recalled: the lesson that was recalled for it."""
-        card = self.card(candidate.index)
+    def finish(self, done: CandidateDone) -> None:
+        """Completes a card."""
+        card = self.card(done.candidate.index)
         if card is not None and not (card.chosen and card.state == "done"):
-            card.finish(candidate, recalled)  # a chosen card that is complete stays as it is
+            # a chosen card that is complete stays as it is
+            card.finish(done.candidate, done.recalled, offered=done.offered)
         self.order()
 
     def stop(self) -> None:

@@ -12,9 +12,15 @@ from typing import Literal
 from engine.errors import VidyaError
 from learning.book import lines
 from learning.book.owner_book import OwnerBook
-from learning.channels import learn_from_correction, learn_from_rating, learn_from_selection
+from learning.channels import (
+    learn_from_continuation,
+    learn_from_correction,
+    learn_from_rating,
+    learn_from_selection,
+)
 from learning.journal.journal import Journal
 from learning.journal.judgements import Judged
+from learning.journal.weak import weak_lessons
 from learning.protocol.messages import TeacherPort
 from learning.protocol.records import (
     Again,
@@ -54,6 +60,8 @@ class Judging:
         self._said: Turns = ()  # up to and with the owner's last message
         self._early: dict[int, Exchange] = {}  # by ask: picked while it still streams
         self._undoing: set[int] = set()  # lessons whose Undo was sent and not answered
+        self.left_standing = False
+        """Whether an answer that the owner left unjudged and went on from is learned, with low weight."""
         self.mark_taste = False
         """Whether to ask, after a pick, which candidate the owner's taste would have picked."""
         self._book = OwnerBook(book_path) if book_path else None
@@ -258,6 +266,15 @@ class Judging:
             self.journal.withdraw(exchange.early.judgement)
             self._early.pop(exchange.ask.id, None)
             exchange.early = None
+
+    def _continuation(self, ask: Ask, card: Card) -> tuple[Lesson, ...]:
+        """The lessons of going on from an unjudged answer: none unless the owner switched that on, none for
+        a text that was cut short, and none that contradicts a judgement or was undone."""
+        whole = card.state == "done" and card.ending != "cancelled"
+        if not self.left_standing or not whole:
+            return ()
+        lesson = learn_from_continuation(ask, card.said)
+        return (lesson,) if weak_lessons([lesson], self.journal) else ()
 
     def _send_judged(self, learn: bool, ending: Keep | Cancel | None = None) -> None:
         """Brings the book up to date and tells the teacher what a judgement changed."""

@@ -14,14 +14,12 @@ from engine.config import Sampling
 from engine.errors import NotFound, VidyaError
 from learning.book.repair import mend_book
 from learning.channels import (
-    learn_from_continuation,
     learn_from_human,
     learn_from_judgement,
     learn_from_selection,
 )
 from learning.journal.journal import Journal
 from learning.journal.tree import ConversationTree, TreeNode
-from learning.journal.weak import weak_lessons
 from learning.protocol.events import (
     AskDone,
     CandidateDone,
@@ -63,12 +61,10 @@ class Session(Judging):
         self.seed = seed
         self.owner_words = False
         """Whether the owner's own messages are learned too, with low weight."""
-        self.left_standing = False
-        """Whether an answer that the owner left unjudged and went on from is learned, with low weight."""
         self.keep_unchosen = True
         """Whether the journal keeps the candidates that were not chosen."""
-        self.recall = False
-        """Whether the lesson that a message asks for in other words may help to answer it."""
+        self.recall = self.offers = False
+        """Whether the lesson that a message asks for in other words may help to answer it, or be offered."""
         self.conversation: int | None = None
         self._asked = 0
         self._broken = False  # the teacher was lost while this ask streamed
@@ -109,7 +105,7 @@ class Session(Judging):
         if self._now.early:  # asked again while the pick still streamed
             self._take_early_back(self._now)
         self.stop()
-        self._generate(ask)
+        self._generate(ask, others=again is None)
         return ask
 
     def edit(self, position: int, text: str) -> Ask:
@@ -240,17 +236,19 @@ class Session(Judging):
         beside = self._branches.beside
         self._branched = any(len(beside(node.ask)) > 1 for node in self._path.values())
 
-    def _generate(self, ask: Ask) -> None:
+    def _generate(self, ask: Ask, *, others: bool = False) -> None:
         self._now, self._said = Exchange(ask), ask.turns
         self.answer = self.rating = None
-        self._deal(self._now, self.candidates)
+        self._deal(self._now, self.candidates, others=others)
 
-    def _deal(self, exchange: Exchange, count: int) -> None:
+    def _deal(self, exchange: Exchange, count: int, *, others: bool = False) -> None:
         self._broken = False
         exchange.deal(count)
         ask = exchange.ask
         drawn = (ask.id, ask.turns, count, ask.sampling, ask.seed)
-        self.teacher.send(Generate(*drawn, recall=self.recall, again=ask.again))
+        self.teacher.send(
+            Generate(*drawn, recall=self.recall, offers=self.offers, others=others, again=ask.again)
+        )
 
     def _go_on(self) -> None:
         """Makes the surest candidate the answer: the owner went on without judging."""
@@ -262,15 +260,6 @@ class Session(Judging):
             self.journal.set_answer(self._now.ask.id, card.said, lessons)
             self.answer, card.chosen = card.said, True
         self.stop()
-
-    def _continuation(self, ask: Ask, card: Card) -> tuple[Lesson, ...]:
-        """The lessons of going on from an unjudged answer: none unless the owner switched that on, none for
-        a text that was cut short, and none that contradicts a judgement or was undone."""
-        whole = card.state == "done" and card.ending != "cancelled"
-        if not self.left_standing or not whole:
-            return ()
-        lesson = learn_from_continuation(ask, card.said)
-        return (lesson,) if weak_lessons([lesson], self.journal) else ()
 
     def _leave(self) -> None:
         if self._now is not None and not self._now.early:
@@ -337,7 +326,7 @@ class Session(Judging):
         candidate = event.candidate
         exchange = self._exchange(candidate.ask)
         if exchange:
-            exchange.finish(candidate, event.recalled)
+            exchange.finish(event)
         with contextlib.suppress(NotFound):  # its ask may have been erased meanwhile
             self.journal.add_candidates([candidate])
         if exchange and exchange.early and exchange.early.pick.index == candidate.index:

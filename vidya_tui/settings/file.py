@@ -58,6 +58,8 @@ class Settings:
     """Whether to learn, very weakly, from the owner's messages."""
     recall: bool = False
     """Whether the lesson that a message asks for in other words may help to answer it."""
+    offers: bool = True
+    """Whether one of the answers may be that of a lesson which a message perhaps asks for."""
     reasons: bool = False
     """Whether pauses carry your reasons ("shorter please") over to other messages."""
     mark_taste: bool = False
@@ -96,6 +98,7 @@ class Settings:
             "left_standing",
             "owner_words",
             "recall",
+            "offers",
             "reasons",
             "mark_taste",
             "keep_unchosen",

@@ -152,6 +152,14 @@ def groups(themes: Sequence[str]) -> tuple[SettingGroup, ...]:
                     choices=(True, False),
                     words=_switch,
                 ),
+                SettingRow(
+                    "offers",
+                    "offer lessons",
+                    "On: where you may be asking for something taught in other words, one of the answers "
+                    "is the taught one. It is never the surest.",
+                    choices=(True, False),
+                    words=_switch,
+                ),
             ),
         ),
         SettingGroup(

@@ -25,8 +25,8 @@ from learning.text.normalise import fold
 Place = tuple[Home, Path, Journal]
 
 
-def _ask(place: Place, message: str, n: int, asks: int) -> list[list[Event]]:
-    """The events of each ask, which are drawn from different dice."""
+def _ask(place: Place, message: str, n: int, asks: int, others: bool = False) -> list[list[Event]]:
+    """The events of each ask, which are drawn from different dice. others: wants other answers."""
     home, _, journal = place
     events, ended = list[Event](), threading.Semaphore(0)
 
@@ -39,7 +39,7 @@ def _ask(place: Place, message: str, n: int, asks: int) -> list[list[Event]]:
     try:
         for ask in range(asks):
             turns = (Turn("user", message),)
-            teacher.send(Generate(ask, turns, n, Sampling(max_tokens=60), seed=ask))
+            teacher.send(Generate(ask, turns, n, Sampling(max_tokens=60), seed=ask, others=others))
             assert ended.acquire(timeout=120)
     finally:
         teacher.close()
@@ -91,8 +91,11 @@ def test_other_answers_are_all_drawn(tiny_place: Place, monkeypatch: pytest.Monk
         return engine_generate.generate(*given, **named)
 
     monkeypatch.setattr(generation, "generate", spied)
-    _ask(tiny_place, "My cat sleeps.", 2, 3)
-    assert likeliest == [True, False, False], "the likeliest one was among the first answers"
+    _ask(tiny_place, "My cat sleeps.", 2, 2)
+    _ask(tiny_place, "My cat sleeps.", 2, 3, others=True)
+    first, *rest = likeliest[2:]
+    assert likeliest[:2] == [True, True], "asked again, in another conversation perhaps"
+    assert first and not any(rest), "the likeliest one was among the first answers"
 
 
 @pytest.mark.slow

@@ -227,6 +227,46 @@ def test_without_the_wish_the_weights_answer_alone(tiny_place: Place) -> None:
         talk.teacher.close()
 
 
+def test_a_lesson_that_may_be_meant_is_offered_and_never_the_surest(
+    tiny_place: Place, recall: LessonRecall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (dog,) = teach(tiny_place[2], DOG_LESSON)
+    monkeypatch.setattr(module, "AT_ONCE", 1_000)  # nothing is ready
+    talk = Talk(tiny_place)
+    try:
+        session = Session(tiny_place[2], talk.teacher, sampling=Sampling(max_tokens=40), seed=0)
+        assert not session.offers
+        session.offers = True
+        session.say(ASKED)
+        done = talk.done(session)
+        (offered,) = [event for event in done if event.offered]
+        assert (offered.candidate.text, offered.recalled) == (DOG_LESSON.answer, dog.id)
+        assert [event.recalled for event in done].count(None) == 4, "the others are the model's own"
+        assert session.cards[-1].said == DOG_LESSON.answer
+        assert "offered from lesson 1" in session.cards[-1].facts()
+        assert "sure" not in session.cards[-1].facts()
+    finally:
+        talk.teacher.close()
+
+
+def test_an_offer_does_not_keep_the_owner_waiting(
+    tiny_place: Place, recall: LessonRecall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (dog,) = teach(tiny_place[2], DOG_LESSON)
+    assert recall.offer(ASKED) is None, "the questions of the book are missing"
+    recall.prepare()
+    found = recall.offer(ASKED)
+    assert found and found.lesson.id == dog.id
+    assert recall.offer(DOG) == Recalled(dog, 1.0), "it waits to be learned"
+    teach(tiny_place[2], SISTER_LESSON)
+    assert recall.offer(ASKED), "one new lesson is looked at at once"
+    with recall._lock:
+        assert recall.offer(ASKED) is None, "another thread is at work"
+    monkeypatch.setattr(module, "LEAST_OFFERED", 1.0)
+    assert recall.offer(ASKED) is None
+    assert recall.offer("  ") is None
+
+
 @pytest.mark.slow
 def test_what_is_learned_from_a_recalled_answer_has_the_prompt_that_the_owner_saw(
     tiny_place: Place,

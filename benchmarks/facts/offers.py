@@ -1,0 +1,150 @@
+"""Measures `offers`: among the five answers stands that of a lesson which the question perhaps asks for.
+
+Teaches facts of people.jsonl, then asks with the app's session and teacher, with the same seed without and
+with offers. The surest of the five counts, and whether one of the five is right. VIDYA_PEOPLE_HALF: "tune"
+(default) or "unseen", which is for final figures only. Left out: `recall`, which puts the lesson before the
+question (recall.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+from typing import Any
+
+from benchmarks import BenchOptions
+from benchmarks.common.asked import one_asked
+from benchmarks.common.report import machine, table, write
+from benchmarks.common.scratch import scratch_home
+from benchmarks.facts.inventions import Fact
+from benchmarks.facts.people_data import HALVES, PersonFact, read_people
+from benchmarks.facts.recall import (
+    FACTS,
+    KINDS,
+    OPENINGS,
+    QUICK_FACTS,
+    QUICK_OPENINGS,
+    UNTAUGHT,
+    FactQuestion,
+    Heard,
+    RecallPlace,
+    questions,
+)
+from benchmarks.talking.talk_data import load
+
+TITLE = "Taught facts among the five answers: offered lessons"
+ASKED = KINDS | UNTAUGHT
+CRITERION = """Written before the unseen half was looked at: offers are on at first if, there, (a) one of
+the five answers is right for at least 15 points more of the questions in other words; (b) the surest answer
+gives the fact for no fewer of the taught questions, in any words, and for no more of the untaught ones, by
+more than two asks of each kind; (c) at most 10 % of the openings that have nothing to do with a lesson get an
+offer; and (d) the first token comes no later than without, within a tenth."""
+
+
+def run(options: BenchOptions) -> dict[str, Any]:
+    """See `vidya bench`."""
+    where, half = machine(), one_asked("VIDYA_PEOPLE_HALF", HALVES)
+    facts = read_people(half)[: QUICK_FACTS if options.quick else FACTS]
+    with scratch_home(options) as (home, model):
+        place = RecallPlace(home, model, options.seeds[0])
+        try:
+            place.teach([Fact(f.prompt, f.answer, "", "") for f in facts])
+            options.say(f"{len(facts)} facts taught")
+            found = measure(place, facts, options)
+        finally:
+            place.close()
+    result = {
+        "benchmark": "offers",
+        "machine": where,
+        "model": model,
+        "half": half,
+        "facts": len(facts),
+        **found,
+    }
+    if options.out is not None:
+        command = f"VIDYA_PEOPLE_HALF={half} {options.command('offers')}"
+        write(options.out, "offers", TITLE, command, parts(result), result)
+    return result
+
+
+def measure(
+    place: RecallPlace, facts: Sequence[PersonFact], options: BenchOptions
+) -> dict[str, Any]:
+    """Shares, 0 to 1, of each kind of question without and with offers, and seconds to the first token."""
+    openings = [q.turns[0][1] for q in load()][:: 200 // OPENINGS]
+    openings = openings[: QUICK_OPENINGS if options.quick else OPENINGS]
+    place.heard("Hello.", True)  # what is known of the lessons is computed
+    rows: list[tuple[FactQuestion, Heard, Heard]] = []
+    for question in questions(facts):
+        without, with_offers = (place.heard(question.prompt, False, on) for on in (False, True))
+        rows.append((question, without, with_offers))
+        options.say(f"{question.kind}: {question.prompt} -> {with_offers.texts}")
+    talk = [place.heard(text, False, True) for text in openings]
+    kinds = {}
+    for kind in ASKED:
+        some = [row for row in rows if row[0].kind == kind]
+        kinds[kind] = {
+            "asked": len(some),
+            "offered": fmean(on.offered for _, _, on in some),
+            "off": shares([(question, off) for question, off, _ in some]),
+            "on": shares([(question, on) for question, _, on in some]),
+        }
+    return {
+        "kinds": kinds,
+        "talk": {"asked": len(talk), "offered": fmean(one.offered for one in talk)},
+        "seconds": {
+            "off": fmean(off.seconds for _, off, _ in rows),
+            "on": fmean(on.seconds for _, _, on in rows),
+        },
+    }
+
+
+def shares(rows: Sequence[tuple[FactQuestion, Heard]]) -> dict[str, float]:
+    """Of these questions: the surest answer is right, one of the five is. To an untaught question an answer
+    is "right" if it gives the fact, which nobody asked for."""
+    return {
+        "surest": fmean(q.right(one.text) for q, one in rows),
+        "among": fmean(any(map(q.right, one.texts)) for q, one in rows),
+    }
+
+
+def parts(result: dict[str, Any]) -> list[str]:
+    """Text and tables of offers.md."""
+
+    def rows(kinds: dict[str, str]) -> list[list[Any]]:
+        found = [(words, result["kinds"][kind]) for kind, words in kinds.items()]
+        return [
+            [words, one["asked"], percent(one["offered"])]
+            + [percent(one[way][what]) for what in ("among", "surest") for way in ("off", "on")]
+            for words, one in found
+        ]
+
+    talk, seconds = result["talk"], result["seconds"]
+    return [
+        f"{result['model']}, {result['facts']} facts of the half {result['half']!r} of `data/people.jsonl`; "
+        "five answers; right is what holds the key. In percent.",
+        CRITERION,
+        table(
+            (
+                "asked",
+                "asks",
+                "offered",
+                "one is right without",
+                "with",
+                "surest is right without",
+                "with",
+            ),
+            rows(KINDS),
+        ),
+        "Questions to which nothing was taught, and answers that give the fact:",
+        table(
+            ("asked", "asks", "offered", "one does without", "with", "the surest without", "with"),
+            rows(UNTAUGHT),
+        ),
+        f"Of {talk['asked']} openings of `data/talk.jsonl`, {percent(talk['offered'])} % got an offer. Mean "
+        f"seconds to the first token: {seconds['off']:.3f} without, {seconds['on']:.3f} with.",
+    ]
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.0f}"
