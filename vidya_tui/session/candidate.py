@@ -41,23 +41,22 @@ class Card:
         return (self.confidence or 0.0) if whole else -1.0
 
     def facts(self, room: int = 80) -> str:
-        """Length, certainty and ending in a few words. room: columns; where they are too few, only the
-        ending is left."""
+        """Length, origin, certainty and ending in a few words. room: columns; where they are too few, words
+        are left out, and at last all but the ending."""
         count = len(self.text.split())
         words = counted(count, "word") if count else ""
         sure = ""
         if self.confidence is not None and self.ending != "cancelled":
             sure = f"{percent(self.confidence)} sure"
-        lesson = self.origin
         end = "\u2026"
         if self.state == "done":
             end = {"end": "\u2713", "length": "cut off", "cancelled": "stopped", None: ""}[
                 self.ending
             ]
-        parts = [part for part in (words, lesson, sure, end) if part]
-        while len(parts) > 1 and len(" \u00b7 ".join(parts)) > room:
-            del parts[0]
-        return " \u00b7 ".join(parts)
+        short = f"lesson {self.recalled}" if self.origin else ""
+        ways = ((words, self.origin, sure), (self.origin, sure), (short, sure), (sure,))
+        lines = (" \u00b7 ".join(filter(None, (*parts, end))) for parts in ways)
+        return next((line for line in lines if len(line) <= room), end)
 
     @property
     def origin(self) -> str:

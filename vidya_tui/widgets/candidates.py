@@ -9,6 +9,7 @@ before. Left out: what a pick means.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 from textual import events
@@ -73,7 +74,7 @@ class CardView(Widget):
 
     def show(self, card: Card, lines: int, boxed: bool) -> None:
         """Shows a copy of the card."""
-        fresh = Card(card.index, card.text, card.state, card.ending, card.tokens, card.confidence)
+        fresh = replace(card)
         if (fresh, lines, boxed) == (self.card, self.lines, self.boxed):
             return
         was = (self.boxed, self._height())

@@ -19,9 +19,10 @@ from vidya_tui.widgets.candidates import CandidatePanel, CardView
 from vidya_tui.widgets.fly_in import Flight
 
 
-def done(text: str, ending: Ending, certainty: float | None) -> Card:
+def done(text: str, ending: Ending, certainty: float | None, lesson: int | None = None) -> Card:
     card = Card(1)
-    card.finish(Candidate(1, 1, text, (1, 2), (-0.1, -0.1), ending, 1, certainty))
+    candidate = Candidate(1, 1, text, (1, 2), (-0.1, -0.1), ending, 1, certainty)
+    card.finish(candidate, lesson, offered=lesson is not None and certainty is None)
     return card
 
 
@@ -47,6 +48,35 @@ def test_where_there_is_little_room_the_ending_stays() -> None:
     assert card.facts(30) == "3 words \u00b7 100 % sure \u00b7 cut off"
     assert card.facts(29) == "100 % sure \u00b7 cut off"
     assert card.facts(10) == card.facts(1) == "cut off"
+
+
+def test_a_card_says_from_which_lesson_it_comes() -> None:
+    recalled, offered = done("a b c", "end", 0.82, 12), done("a b c", "end", None, 12)
+    assert (
+        recalled.facts() == "3 words \u00b7 recalled from lesson 12 \u00b7 82 % sure \u00b7 \u2713"
+    )
+    assert recalled.facts(39) == "recalled from lesson 12 \u00b7 82 % sure \u00b7 \u2713"
+    assert recalled.facts(38) == "lesson 12 \u00b7 82 % sure \u00b7 \u2713"
+    assert recalled.facts(24) == "82 % sure \u00b7 \u2713"
+    assert offered.facts() == "3 words \u00b7 offered from lesson 12 \u00b7 \u2713"
+    assert offered.facts(27) == "offered from lesson 12 \u00b7 \u2713"
+    assert offered.facts(20) == "lesson 12 \u00b7 \u2713"
+
+
+def test_what_comes_from_a_lesson_is_seen(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say("hello")
+        await stage.press("escape")
+        await stage.until(lambda: not stage.session.streaming)
+        for index, offered in ((1, False), (2, True)):
+            made = Candidate(
+                1, index, "so it is", (1, 2), (-0.2, -0.2), "end", 1, None if offered else 0.82
+            )
+            stage.hear(CandidateDone(made, 12, offered=offered))
+        await stage.sees("lesson 12 \u00b7 82 % sure")
+        await stage.sees("offered from lesson 12")
+
+    play(scenario, tmp_path, manual=True)
 
 
 @pytest.mark.parametrize(("size", "seen"), [((80, 24), True), ((50, 20), False), ((150, 40), True)])
