@@ -129,12 +129,15 @@ class AnswerCheck:
 
     @property
     def _answers_it(self) -> bool:
-        """Whether the recalled answer itself is the best one: not to a question for a yes or no, unless the
-        lesson's is one too; there it is only better than a guess."""
-        if self.recalled is None:
-            return False
-        asked, taught = self._said[-1], self.recalled.lesson.prompt[-1].text
-        return asks_yes_or_no(taught) or not asks_yes_or_no(asked)
+        """Whether the recalled answer itself is the best one; to a question for a yes or no it is only better
+        than a guess."""
+        return self.recalled is not None and self._in_form(self.recalled.lesson)
+
+    def _in_form(self, lesson: Lesson) -> bool:
+        """Whether the lesson's answer has the form that is asked for: a question for a yes or no is not
+        answered by what was taught to another kind of question."""
+        taught = lesson.prompt[-1].text
+        return asks_yes_or_no(taught) or not asks_yes_or_no(self._said[-1])
 
     def standards(self, tokenizer: Tokenizer, max_tokens: int) -> Standards:
         """The Standards for engine.generate."""
@@ -187,7 +190,9 @@ class AnswerCheck:
         """The answer of a lesson that may be meant, if none of these gives it; empty: none. To an owner in
         need nothing is offered."""
         found = None if self._in_need else self.find()
-        if found is None or any(fold(one.text) == fold(found.lesson.answer) for one in answers):
+        if found is None or not self._in_form(found.lesson):
+            return ""
+        if any(fold(one.text) == fold(found.lesson.answer) for one in answers):
             return ""
         self.offered = found
         return found.lesson.answer

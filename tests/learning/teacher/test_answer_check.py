@@ -95,6 +95,35 @@ def test_a_yes_or_no_is_not_answered_by_what_was_taught_unless_all_else_is_a_gue
     assert asked.at_a_loss([answer("No, he is not.", UNSURE)])
 
 
+def offering(message: str) -> AnswerCheck:
+    found = Recalled(replace(TAUGHT, id=3), 0.4)
+    return AnswerCheck((Turn("user", message),), Known.of((), ()), True, find=lambda: found)
+
+
+def test_a_lesson_is_offered_where_no_candidate_gives_its_answer() -> None:
+    tokenizer, guess = load_tokenizer(SHIPPED / "10m"), answer("Your dog is called Rex.")
+    asked = offering("my dog, what's he called")
+    ids = asked.standards(tokenizer, 64).offer([guess])
+    assert tokenizer.decode(ids) == TAUGHT.answer and asked.offers(TAUGHT.answer)
+    assert not asked.offers(guess.text)
+    for message, said, room in (
+        ("my dog, what's he called", answer(TAUGHT.answer), 64),  # the model says it itself
+        ("Is my dog called Rex?", guess, 64),  # asks for a yes or no
+        ("I want to die.", guess, 64),
+        ("my dog, what's he called", guess, 3),  # it would be cut off
+    ):
+        assert offering(message).standards(tokenizer, room).offer([said]) == (), message
+
+
+def test_not_knowing_is_as_sure_beside_an_offer_as_without() -> None:
+    asked = offering("What name has my dog?")
+    asked.standards(load_tokenizer(SHIPPED / "10m"), 64).offer([])
+    assert asked.shown(answer("Rex.", UNSURE), 3)[1] is not None
+    _, sure = asked.shown(answer(NOT_KNOWN, UNSURE), 3)  # the offer is still to come
+    assert sure and sure > 0.5
+    assert asked.shown(answer(TAUGHT.answer, SURE), 3) == (TAUGHT.answer, None)
+
+
 def test_comfort_is_for_those_in_need() -> None:
     assert not check("tell me about the sea").acceptable(answer(CRISIS))
     assert check("tell me about the sea").acceptable(answer(CRISIS, SURE)), "certain above a bound"
