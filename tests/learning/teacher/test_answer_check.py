@@ -97,7 +97,7 @@ def test_a_yes_or_no_is_not_answered_by_what_was_taught_unless_all_else_is_a_gue
 
 def offering(message: str) -> AnswerCheck:
     found = Recalled(replace(TAUGHT, id=3), 0.4)
-    return AnswerCheck((Turn("user", message),), Known.of((), ()), True, find=lambda: found)
+    return AnswerCheck((Turn("user", message),), Known.of((), (TAUGHT,)), True, find=lambda: found)
 
 
 def test_a_lesson_is_offered_where_no_candidate_gives_its_answer() -> None:
