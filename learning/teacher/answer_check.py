@@ -148,9 +148,10 @@ class AnswerCheck:
         fits = (alone or self.may_not_know) and len(fallback) <= max_tokens
 
         def offer(answers: Sequence[Finished]) -> tuple[int, ...]:
-            given = self._offer(answers)
-            ids = (*tokenizer.encode(given), tokenizer.chat.end)
-            return ids if given and len(ids) <= max_tokens else ()
+            found = self._to_offer(answers)
+            ids = (*tokenizer.encode(found.lesson.answer), tokenizer.chat.end) if found else ()
+            self.offered = found if len(ids) <= max_tokens else None
+            return ids if self.offered else ()
 
         fallback = fallback if fits else ()
         return Standards(self.acceptable, fallback, self.at_a_loss, alone, offer)
@@ -186,16 +187,14 @@ class AnswerCheck:
             return False
         return all(self._certainty(answer) < AT_A_LOSS for answer in answers)
 
-    def _offer(self, answers: Sequence[Finished]) -> str:
-        """The answer of a lesson that may be meant, if none of these gives it; empty: none. To an owner in
-        need nothing is offered."""
+    def _to_offer(self, answers: Sequence[Finished]) -> Recalled | None:
+        """The lesson that may be meant, if none of these answers is its own. To an owner in need nothing is
+        offered."""
         found = None if self._in_need else self.find()
         if found is None or not self._in_form(found.lesson):
-            return ""
-        if any(fold(one.text) == fold(found.lesson.answer) for one in answers):
-            return ""
-        self.offered = found
-        return found.lesson.answer
+            return None
+        given = any(fold(one.text) == fold(found.lesson.answer) for one in answers)
+        return None if given else found
 
     def offers(self, text: str) -> bool:
         """Whether that is the text of the lesson that was offered."""

@@ -143,10 +143,9 @@ class Answerer:
                 request.n > 1,
                 exponent=self._exponent,
                 recalled=recalled,
-                find=partial(self._recall.offer, request.turns[-1].text)
-                if request.offers
-                else lambda: None,
             )
+            if request.offers and request.again is None:
+                check.find = partial(self._recall.offer, request.turns[-1].text)
         seen_likeliest = request.others and published.version == self._answered
         self._answered = published.version
         for event in generate(

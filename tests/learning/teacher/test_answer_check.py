@@ -112,7 +112,8 @@ def test_a_lesson_is_offered_where_no_candidate_gives_its_answer() -> None:
         ("I want to die.", guess, 64),
         ("my dog, what's he called", guess, 3),  # it would be cut off
     ):
-        assert offering(message).standards(tokenizer, room).offer([said]) == (), message
+        asked = offering(message)
+        assert asked.standards(tokenizer, room).offer([said]) == () and asked.offered is None
 
 
 def test_not_knowing_is_as_sure_beside_an_offer_as_without() -> None:
