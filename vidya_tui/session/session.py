@@ -102,10 +102,11 @@ class Session(Judging):
             raise VidyaError("nothing was asked yet", "type a message, then press Enter")
         again = self.against(reason) if reason else self._now.ask.again
         ask = self._add_ask(self._said, self._now.ask.parent, again=again)
+        others = again is None and bool(self._now.cards)
         if self._now.early:  # asked again while the pick still streamed
             self._take_early_back(self._now)
         self.stop()
-        self._generate(ask, others=again is None)
+        self._generate(ask, others=others)
         return ask
 
     def edit(self, position: int, text: str) -> Ask:

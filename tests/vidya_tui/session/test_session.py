@@ -122,6 +122,16 @@ def test_seeds_follow_each_other_so_that_asking_again_differs(start: Start) -> N
     assert [request.seed for request in talk.teacher.sent(Generate)] == [40, 41, 42]  # type: ignore[union-attr]
 
 
+def test_other_answers_are_wanted_where_some_were_seen(start: Start) -> None:
+    talk = start()
+    talk.session.say("hello")
+    talk.session.regenerate()
+    talk.session.regenerate("shorter please")
+    talk.session.say("more")
+    asked = [request for request in talk.teacher.requests if isinstance(request, Generate)]
+    assert [request.others for request in asked] == [False, True, False, False]
+
+
 # ---------------------------------------------------------------- going on without judging
 
 
