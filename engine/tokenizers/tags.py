@@ -20,8 +20,9 @@ TAGS = ("think", "answer", "tool", "result")
 GIVEN = "result"
 """The tag of what the model never says itself: a tool's result."""
 
+# no possessive group with more than literals in it: Python 3.11.2, which Debian 12 has, matches it wrongly
 _ANY = rf"</?(?:{'|'.join(TAGS)})>"
-_SECTION = re.compile(rf"<({'|'.join(TAGS)})>((?:(?!{_ANY}).)*+)</\1>", re.DOTALL)
+_SECTION = re.compile(rf"<({'|'.join(TAGS)})>((?:(?!{_ANY}).)*)</\1>", re.DOTALL)
 
 
 def tag_name(tag: str) -> str:

@@ -34,8 +34,9 @@ PYTHON_COUNT = f"python{COUNT}"
 """Number of calls whose program ended without an error."""
 TOOL_WEIGHTS = RewardWeights(format=0.2, more={"tool_execution": 0.2, PYTHON_COUNT: 0.0})
 """The names and weights of the tool rubric of PrimeIntellect-ai/verifiers."""
-_CALL = re.compile(r"<tool>((?:(?!</?tool>).)*+)</tool>\s*\Z", re.DOTALL)
-_SECTION = re.compile(r"<(tool|result)>((?:(?!</?\1>).)*+)</\1>", re.DOTALL)
+# no possessive groups, as in engine.tokenizers.tags
+_CALL = re.compile(r"<tool>((?:(?!</?tool>).)*)</tool>\s*\Z", re.DOTALL)
+_SECTION = re.compile(r"<(tool|result)>((?:(?!</?\1>).)*)</\1>", re.DOTALL)
 
 
 @dataclass(frozen=True)

@@ -35,9 +35,10 @@ PARTS = {
 }  # fmt: skip
 """Words that divide the number before them."""
 _ONE = "|".join(sorted([*_UNITS, *SCALES, *PARTS], key=len, reverse=True))
+# no possessive group, as in engine.tokenizers.tags
 _RUN = re.compile(
     rf"(?P<sign>\b(?:minus|negative)\s+|(?:(?<![a-z0-9\0])-|^\s*+-\s*+)(?=[a-z]))?"
-    rf"\b(?P<run>(?:{_ONE})(?:,?[\s-]+(?:and[\s-]+(?:an?\s+)?)?(?:{_ONE})\b)*+)\b",
+    rf"\b(?P<run>(?:{_ONE})(?:,?[\s-]+(?:and[\s-]+(?:an?\s+)?)?(?:{_ONE})\b)*)\b",
     re.IGNORECASE,
 )
 _ENDS = re.compile(rf"\b(?:{_ONE})$", re.IGNORECASE)
