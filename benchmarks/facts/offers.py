@@ -13,24 +13,18 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.common.asked import one_asked
-from benchmarks.common.report import machine, table, write
-from benchmarks.common.scratch import scratch_home
-from benchmarks.facts.inventions import Fact
-from benchmarks.facts.people_data import HALVES, PersonFact, read_people
+from benchmarks.common.report import table
+from benchmarks.facts.people_data import PersonFact
 from benchmarks.facts.recall import (
-    FACTS,
     KINDS,
-    OPENINGS,
-    QUICK_FACTS,
-    QUICK_OPENINGS,
     UNTAUGHT,
     FactQuestion,
     Heard,
     RecallPlace,
+    measured,
+    openings,
     questions,
 )
-from benchmarks.talking.talk_data import load
 
 TITLE = "Taught facts among the five answers: offered lessons"
 ASKED = KINDS | UNTAUGHT
@@ -43,43 +37,20 @@ offer; and (d) the first token comes no later than without, within a tenth."""
 
 def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`."""
-    where, half = machine(), one_asked("VIDYA_PEOPLE_HALF", HALVES)
-    facts = read_people(half)[: QUICK_FACTS if options.quick else FACTS]
-    with scratch_home(options) as (home, model):
-        place = RecallPlace(home, model, options.seeds[0])
-        try:
-            place.teach([Fact(f.prompt, f.answer, "", "") for f in facts])
-            options.say(f"{len(facts)} facts taught")
-            found = measure(place, facts, options)
-        finally:
-            place.close()
-    result = {
-        "benchmark": "offers",
-        "machine": where,
-        "model": model,
-        "half": half,
-        "facts": len(facts),
-        **found,
-    }
-    if options.out is not None:
-        command = f"VIDYA_PEOPLE_HALF={half} {options.command('offers')}"
-        write(options.out, "offers", TITLE, command, parts(result), result)
-    return result
+    return measured("offers", TITLE, measure, parts, options)
 
 
 def measure(
     place: RecallPlace, facts: Sequence[PersonFact], options: BenchOptions
 ) -> dict[str, Any]:
     """Shares, 0 to 1, of each kind of question without and with offers, and seconds to the first token."""
-    openings = [q.turns[0][1] for q in load()][:: 200 // OPENINGS]
-    openings = openings[: QUICK_OPENINGS if options.quick else OPENINGS]
     place.heard("Hello.", True)  # what is known of the lessons is computed
     rows: list[tuple[FactQuestion, Heard, Heard]] = []
     for question in questions(facts):
         without, with_offers = (place.heard(question.prompt, False, on) for on in (False, True))
         rows.append((question, without, with_offers))
         options.say(f"{question.kind}: {question.prompt} -> {with_offers.texts}")
-    talk = [place.heard(text, False, True) for text in openings]
+    talk = [place.heard(text, False, True) for text in openings(options)]
     kinds = {}
     for kind in ASKED:
         some = [row for row in rows if row[0].kind == kind]

@@ -10,7 +10,7 @@ and the fit of what is recalled (recall_weighing.py).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Any
@@ -112,8 +112,23 @@ class RecallPlace(Place):
                 )
 
 
+Measure = Callable[[RecallPlace, Sequence[PersonFact], BenchOptions], dict[str, Any]]
+
+
 def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`."""
+    return measured("recall", TITLE, measure, parts, options)
+
+
+def measured(
+    name: str,
+    title: str,
+    measure: Measure,
+    parts: Callable[[dict[str, Any]], list[str]],
+    options: BenchOptions,
+) -> dict[str, Any]:
+    """Teaches the facts of the half that is asked for, measures, and writes what was found. name: of the
+    benchmark. parts: the result's text and tables."""
     where = machine()
     half = one_asked("VIDYA_PEOPLE_HALF", HALVES)
     facts = read_people(half)[: QUICK_FACTS if options.quick else FACTS]
@@ -126,7 +141,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
         finally:
             place.close()
     result = {
-        "benchmark": "recall",
+        "benchmark": name,
         "machine": where,
         "model": model,
         "half": half,
@@ -134,17 +149,21 @@ def run(options: BenchOptions) -> dict[str, Any]:
     }
     result |= found
     if options.out is not None:
-        command = f"VIDYA_PEOPLE_HALF={half} {options.command('recall')}"
-        write(options.out, "recall", TITLE, command, parts(result), result)
+        command = f"VIDYA_PEOPLE_HALF={half} {options.command(name)}"
+        write(options.out, name, title, command, parts(result), result)
     return result
+
+
+def openings(options: BenchOptions) -> list[str]:
+    """Messages that have nothing to do with a fact."""
+    found = [q.turns[0][1] for q in load()][:: 200 // OPENINGS]
+    return found[: QUICK_OPENINGS if options.quick else OPENINGS]
 
 
 def measure(
     place: RecallPlace, facts: Sequence[PersonFact], options: BenchOptions
 ) -> dict[str, Any]:
     """Shares, 0 to 1, of each kind of question both ways; seconds; and each answer that recall changed."""
-    openings = [q.turns[0][1] for q in load()][:: 200 // OPENINGS]
-    openings = openings[: QUICK_OPENINGS if options.quick else OPENINGS]
     place.heard("Hello.", True)  # the states of what is known are computed
     rows: list[tuple[FactQuestion, Heard, Heard]] = []
     for question in questions(facts):
@@ -153,7 +172,7 @@ def measure(
         rows.append((question, off, on))
         if on != off:
             options.say(f"{question.kind}: {question.prompt} -> {off.text} | {on.text}")
-    talk = [place.heard(text, True) for text in openings]
+    talk = [place.heard(text, True) for text in openings(options)]
     timed = [q.prompt for q, _, on in rows if on.recalled is not None][:TIMED]
     found: dict[str, Any] = {}
     for kind in (*KINDS, *UNTAUGHT):
