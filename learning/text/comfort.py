@@ -39,16 +39,19 @@ _DANGER = re.compile(
     r"|(end|ending) it all|(want|wanna|wish|going|ready|hope) to (die|be dead)|wish i (was|were) dead"
     r"|(id|i would|everyone would|everybody would|theyd|they would) be better off (dead|without me)"
     r"|(dont|do not) (want|wish) to (live|be alive|go on living|wake up|be here any ?more)"
-    r"|(am|im|feel|feeling) (so |very |really |still )?suicidal|self ?harm(ing)?|commit(ting)? suicide"
+    r"|(am|im|feel|feeling) (so |very |really |still )?suicidal"
     r"|(not|no longer) worth living|no reason to live|took (too many|all (my|the)) pills"
     r"|should i (just )?die)\b"
 )
+_DANGER_TO_ME = re.compile(r"\b(self ?harm(ing)?|suicide)\b")
+_ME = re.compile(r"\b(i|im|ive|id|me|my|myself)\b")
 
 
 def in_danger(message: str) -> bool:
     """Whether the writer of an English message says that he may kill or hurt himself, asked or stated. "I
-    killed the lights" and "How does a soldier die?" do not say so."""
-    return bool(_DANGER.search(fold(message)))
+    killed the lights" and "Did Cleopatra commit suicide?" do not say so."""
+    words = fold(message)
+    return bool(_DANGER.search(words) or (_DANGER_TO_ME.search(words) and _ME.search(words)))
 
 
 def in_need(said: Sequence[str]) -> bool:
