@@ -82,7 +82,13 @@ SAID_OTHERWISE = [
 
 
 IN_DANGER = [
-    *("I want to kill myself", "I feel suicidal.", "i'm suicidal", "I am thinking of self-harm"),
+    *(
+        "I want to kill myself",
+        "I feel suicidal.",
+        "i'm suicidal",
+        "I am thinking of self-harm",
+        "should I commit suicide?",
+    ),
     *("I don't want to live anymore", "I dont want to be here any more", "I wish I was dead"),
     *("SHOULD I JUST DIE?", "is it wrong that I want to die", "I am going to end it all"),
     *(
@@ -96,6 +102,8 @@ NOT_IN_DANGER = [
         "I killed the lights",
         "How does a soldier die?",
         "What is suicide?",
+        "Did Cleopatra commit suicide?",
+        "What is self-harm?",
         "My dog died yesterday.",
     ),
     *("I am sad", "I hurt my knee", "my phone is dead", "It was the end of my life in Rome."),
