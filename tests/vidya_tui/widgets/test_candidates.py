@@ -267,6 +267,8 @@ def test_thousands_of_deltas_are_drawn_a_dozen_times_a_second(tmp_path: Path) ->
         await stage.until(
             lambda: [card.text.count("w") for card in stage.session.cards] == [60] * 5
         )
+        views = stage.app.query(CardView)
+        await stage.until(lambda: [v.card.text.count("w") for v in views][:5] == [60] * 5)
         await stage.pilot.pause(0.2)
         taken: list[int] = []
         drawn: list[int] = []
