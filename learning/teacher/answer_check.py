@@ -32,7 +32,7 @@ from learning.text.normalise import fold
 from personality.book import NEED, BookEntry, BookError, shipped_book_path
 from personality.parsed import ParsedBooks, mark_of
 
-NOT_KNOWN_FOLD = fold(NOT_KNOWN)
+NOT_KNOWN_FOLD, CRISIS_FOLD = fold(NOT_KNOWN), fold(CRISIS)
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class AnswerCheck:
     offered: Recalled | None = None
     """The lesson whose answer was offered."""
     told: list[float | None] = field(default_factory=list)
-    """Certainties of the candidates that `shown` has seen."""
+    """Certainties of the candidates that `shown` has seen; an offer has none."""
 
     def __post_init__(self) -> None:
         self._said = [turn.text for turn in self.turns if turn.role == "user"]
@@ -119,8 +119,7 @@ class AnswerCheck:
         if self._taught:
             self._answers |= {self._taught}
         self._in_need = in_need(self._said)
-        self._offer_shown = False
-        self._in_danger = in_danger(self._said[-1]) and not self._answers - {fold(CRISIS)}
+        self._in_danger = in_danger(self._said[-1]) and not self._answers - {CRISIS_FOLD}
 
     @property
     def may_not_know(self) -> bool:
@@ -177,7 +176,7 @@ class AnswerCheck:
         the recalled lesson, and that answers the question; or if the owner may hurt himself and none is
         CRISIS."""
         if self._in_danger:
-            return all(fold(answer.text) != fold(CRISIS) for answer in answers)
+            return all(fold(answer.text) != CRISIS_FOLD for answer in answers)
         if self.recalled:
             if any(fold(answer.text) == self._taught for answer in answers):
                 return False
@@ -196,17 +195,13 @@ class AnswerCheck:
         given = any(fold(one.text) == fold(found.lesson.answer) for one in answers)
         return None if given else found
 
-    def offers(self, text: str) -> bool:
-        """Whether that is the text of the lesson that was offered."""
-        return self.offered is not None and fold(text) == fold(self.offered.lesson.answer)
+    def offered_lesson(self, text: str) -> Lesson | None:
+        """The lesson that was offered, if that is its answer."""
+        lesson = self.offered.lesson if self.offered else None
+        return lesson if lesson and fold(text) == fold(lesson.answer) else None
 
     def _certainty(self, answer: Finished) -> float:
         return certainty(answer.own_logprobs, self.exponent) or 0.0
-
-    def _waiting(self, count: int) -> int:
-        """Candidates besides this one and an offer that `shown` has not seen. count: of all."""
-        offer = self.offered is not None and not self._offer_shown
-        return count - 1 - len(self.told) - offer
 
     def shown(self, answer: Finished, count: int) -> tuple[str, float | None]:
         """(text, certainty 0 to 1 or None) of a final candidate; call it in the order in which they end. An
@@ -214,21 +209,21 @@ class AnswerCheck:
         a text that no retry made acceptable."""
         if answer.ending == "cancelled":
             return answer.text, None
+        text = answer.text if self._broken else mended(answer.text, self._seen)
+        if self.offered_lesson(answer.text):
+            return text, None
         sure = certainty(answer.own_logprobs, self.exponent)
         if self.recalled and sure is not None:
             # given the lesson; the taught answer itself is right if the lesson is the right one
             said = fold(answer.text) == self._taught
             sure = self.recalled.likely * (1.0 if said else sure)
-        last = self._waiting(count) == 0
+        last = len(self.told) == count - 1 - (self.offered is not None)
         if fold(answer.text) == NOT_KNOWN_FOLD and self.may_not_know and last and self.told:
             sure = max(sure or 0.0, of_not_knowing(self.told))
-        if self._in_danger and fold(answer.text) == fold(CRISIS):
+        if self._in_danger and fold(answer.text) == CRISIS_FOLD:
             sure = 1.0
-        if self.offers(answer.text):
-            sure, self._offer_shown = None, True
         self.told.append(sure)
-        seen = self._seen
-        return (answer.text if self._broken else mended(answer.text, seen)), sure
+        return text, sure
 
 
 class KnownTexts:

@@ -144,7 +144,7 @@ class Answerer:
                 exponent=self._exponent,
                 recalled=recalled,
             )
-            if request.offers and request.again is None:
+            if request.offers and request.again is None and recalled is None:
                 check.find = partial(self._recall.offer, request.turns[-1].text)
         seen_likeliest = request.others and published.version == self._answered
         self._answered = published.version
@@ -186,8 +186,8 @@ class Answerer:
 def _done(
     candidate: Candidate, recalled: Recalled | None, check: AnswerCheck | None
 ) -> CandidateDone:
-    if check and check.offered and check.offers(candidate.text):
-        return CandidateDone(candidate, check.offered.lesson.id, offered=True)
+    if check and (lesson := check.offered_lesson(candidate.text)):
+        return CandidateDone(candidate, lesson.id, offered=True)
     return CandidateDone(candidate, recalled.lesson.id if recalled else None)
 
 

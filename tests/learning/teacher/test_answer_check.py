@@ -104,8 +104,8 @@ def test_a_lesson_is_offered_where_no_candidate_gives_its_answer() -> None:
     tokenizer, guess = load_tokenizer(SHIPPED / "10m"), answer("Your dog is called Rex.")
     asked = offering("my dog, what's he called")
     ids = asked.standards(tokenizer, 64).offer([guess])
-    assert tokenizer.decode(ids) == TAUGHT.answer and asked.offers(TAUGHT.answer)
-    assert not asked.offers(guess.text)
+    assert tokenizer.decode(ids) == TAUGHT.answer and asked.offered_lesson(TAUGHT.answer)
+    assert not asked.offered_lesson(guess.text)
     for message, said, room in (
         ("my dog, what's he called", answer(TAUGHT.answer), 64),  # the model says it itself
         ("Is my dog called Rex?", guess, 64),  # asks for a yes or no

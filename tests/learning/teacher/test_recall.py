@@ -202,10 +202,13 @@ def test_a_lesson_that_waits_answers_at_once_and_the_card_says_so(tiny_place: Pl
     talk = Talk(tiny_place)
     try:
         for ask, n in enumerate((5, 1)):
-            request = Generate(ask, DOG_LESSON.prompt, n, Sampling(max_tokens=40), 0, recall=True)
+            request = Generate(
+                ask, DOG_LESSON.prompt, n, Sampling(max_tokens=40), 0, recall=True, offers=True
+            )
             talk.teacher.send(request)
             done = talk.done()
             assert {event.recalled for event in done} == {dog.id}
+            assert not any(event.offered for event in done), "what is recalled is not offered too"
             (taught,) = [e.candidate for e in done if e.candidate.text == DOG_LESSON.answer]
             assert taught.certainty == 1.0
     finally:
