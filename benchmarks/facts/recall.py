@@ -1,8 +1,8 @@
 """Measures `recall`: taught facts asked for in other words, with and without the lesson that is recalled.
 
-Teaches facts of people.jsonl, then asks with the app's session and teacher, five answers
-each, of which the surest counts; right is what holds the fact's key. Both ways have the same seed, so that an
-answer for which nothing was recalled is the same to the letter and is generated once. Also: questions to
+Teaches facts of people.jsonl, then asks with the app's session and teacher, five answers each, of which the
+surest counts; right is what holds the fact's key. Both ways have the same seed, so that an answer for which
+nothing was recalled is the same to the letter and is generated once. Also: questions to
 which nothing was taught, openings of talk.jsonl, seconds to the first token. VIDYA_PEOPLE_HALF: "tune"
 (default) or "unseen", which is for final figures only. Left out: the weights alone (people.py, collapse.py),
 and the fit of what is recalled (recall_weighing.py).

@@ -2,9 +2,9 @@
 
 Asks taught questions in their own and in other words, book questions, sums, and questions for which
 nothing was taught, each before and after the lessons; a taught question also right after its lesson, before
-any pause. All cards count. "I do not know" is right if no other
-card is. The exponent of learning.teacher.certainty is fitted on lessons_tune*.jsonl and tested on lessons20
-and lessons100. Left out: open talk, which is neither right nor wrong.
+any pause. All cards count. "I do not know" is right if no other card is. The exponent of
+learning.teacher.certainty is fitted on lessons_tune*.jsonl and tested on lessons20 and lessons100. Left out:
+open talk, which is neither right nor wrong.
 """
 
 from __future__ import annotations
@@ -359,6 +359,7 @@ def parts(result: dict[str, Any]) -> list[str]:
     """Text and tables of calibration.md."""
     exponent, personal = result["exponent"], result["personal"]
     keys = list(personal["True"])
+    columns = ("kind", "asks", "claimed", "right", "among", "error", "does not know")
     return [
         f"{result['lessons']} lessons of lessons20 and lessons100, {result['cards']} cards, asked before "
         "and after them. Certainty is the probability of the whole answer to the power of "
@@ -382,11 +383,7 @@ def parts(result: dict[str, Any]) -> list[str]:
                 "error",
                 "says it does not know",
             ),
-            [
-                tuple(k[name] for name in ("kind", "asks", "claimed", "right", "among", "error"))
-                + (k["does not know"],)
-                for k in result["kinds"]
-            ],
+            [tuple(k[name] for name in columns) for k in result["kinds"]],
         ),
         "Twelve questions about the owner, about whom nothing was taught (shipped weights):",
         table(

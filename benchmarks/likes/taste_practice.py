@@ -91,9 +91,9 @@ and at least 0.7 of what gold gains; (iii) worth over the square root of the div
 spurious or over-optimised: the fit of d (a - b log d) has b > 0 and its peak within the distances
 reached; (iv) where worth falls by half a deviation below its maximum, the alarms would have stopped the
 run before that in 9 of 10, and with divergence taken off they stop at most 1 of 10; (v) the weights of
-the last save point before the stop, or of the end, have at least 0.9 of the run's maximum. After one run
-of each of the last two arms (seed 0), the alarm for shorter answers was given the lengths that the owner
-chose as its bound, since it had stopped an owner who likes short answers; their other seeds test that."""
+the last save point before the stop, or of the end, have at least 0.9 of the run's maximum. In
+seed 0 of the last two arms the length alarm stopped an owner who likes short answers. Since then it fires
+only if answers are shorter than those that the owner chose; seeds 1 and 2 of these arms test that rule."""
 
 
 @dataclass(frozen=True)

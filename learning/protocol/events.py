@@ -57,7 +57,7 @@ class CandidateDone:
     recalled: int | None = None
     """The lesson that was recalled for it; None where it comes from the weights alone."""
     offered: bool = False
-    """The text is that lesson's answer itself, which is offered beside what the model says."""
+    """The text is that lesson's answer, which the program put here; the model did not write it."""
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ Of the lessons about the same person, the nearest few are found by the model's o
 likeliest to be wanted: a logistic function of how near it is and of how likely its answer is after the
 question under the weights as they are (learning.teacher.relevance, benchmarks/results/recall.md).
 
-A lesson that is only perhaps meant is offered: its answer stands among the others, and what they say is not
-touched by it. Only answers to the owner use this: what measures the weights never sends a Generate with
+A lesson that may be meant is offered: its answer becomes one of the candidates, and the model writes the
+others without it. Only answers to the owner use this: what measures the weights never sends a Generate with
 `recall` or `offers`. All is kept in memory and nothing is written; what no longer stands in the journal is
 never recalled. Left out: how an answer is made of it (learning.teacher.generation).
 """
@@ -134,9 +134,10 @@ class LessonRecall:
             return None
         try:
             self._refresh()
-            if self._space is None and len(self._missing()) > AT_ONCE:
-                return None
-            self._finish()
+            if self._space is None:
+                if len(self._missing()) > AT_ONCE:
+                    return None
+                self._finish()
             return self._likeliest(message, LEAST_OFFERED)
         finally:
             self._lock.release()

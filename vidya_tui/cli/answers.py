@@ -58,7 +58,7 @@ def print_all(cards: Sequence[Card], ask: int) -> None:
     for line in _lines(sorted(cards, key=lambda card: card.index)):
         click.echo(line)
     if card := next((card for card in cards if card.origin), None):
-        say(f"{card.index} is {card.origin}" if card.offered else card.origin)
+        say(card.origin)
     pick = "--pick K, " if len(cards) > 1 else ""
     say(f"ask {ask}: vidya teach --ask {ask} {pick}--say TEXT or --rate good|bad judges it")
 
@@ -69,11 +69,9 @@ def print_one(index: int | None, text: str) -> None:
 
 
 def as_row(event: CandidateDone) -> None:
-    """Prints a candidate as a row of JSON, with the lesson that was recalled for it or is offered by it, if
-    any."""
+    """Prints a candidate as a row of JSON, with the lesson that was recalled for it, if any."""
     candidate = event.candidate
-    kind = "offered" if event.offered else "recalled"
-    recalled = {} if event.recalled is None else {kind: event.recalled}
+    recalled = {} if event.recalled is None else {"recalled": event.recalled}
     print_json(
         {
             "index": candidate.index,

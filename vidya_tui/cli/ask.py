@@ -108,7 +108,7 @@ def ask(
         folder = ModelStore(options.home).resolve(options.chosen_model)
         best = best_by_taste(folder, place.journal) if best_of else None
         session = Session(place.journal, place.teacher, seed=options.seed)
-        # offers come when what they need is ready: not before a command has ended
+        # a command would have to wait for what an offer needs
         prepare(session, replace(settings, candidates=count, offers=False), drawn)
         session.candidates = best_of or count
         if recall is not None:

@@ -28,7 +28,7 @@ class Card:
     recalled: int | None = None
     """The lesson that was recalled for it; the journal does not keep this."""
     offered: bool = False
-    """Whether it is that lesson's answer itself, which is offered beside what the model says."""
+    """Whether the text is that lesson's answer, which the program put here; the model did not write it."""
 
     @property
     def said(self) -> str:

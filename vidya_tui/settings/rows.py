@@ -155,8 +155,8 @@ def groups(themes: Sequence[str]) -> tuple[SettingGroup, ...]:
                 SettingRow(
                     "offers",
                     "offer lessons",
-                    "On: where you may be asking for something taught in other words, one of the answers "
-                    "is the taught one. It is never the surest.",
+                    "On: if a message may ask for a lesson in other words, one of the answers is that "
+                    "lesson's. It has no certainty and stands last.",
                     choices=(True, False),
                     words=_switch,
                 ),
