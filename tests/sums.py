@@ -65,6 +65,14 @@ class EasySums(Sums):
         return Score.of({"correct": float(shape)}, self._weights)
 
 
+class HardSums(Sums):
+    """Sums of five digits: no untrained model hits one by chance within a test."""
+
+    def _problem(self, a: int, b: int) -> Problem:
+        first, second = 10_001 + 100 * a, 10_001 + 100 * b
+        return Problem(f"{first} + {second} =", first + second, f"It is {first + second}.", "sums")
+
+
 class TaggedSums(EasySums):
     """The same, answered in the answer format, and paid for any number in its answer field."""
 
@@ -110,7 +118,7 @@ def make(name: str, options: TaskOptions) -> Task:
     if name == "asked":
         return asked_sums(name)
     most = int(options.difficulty.get("most", 9))
-    kind = {"easy": EasySums, "tagged": TaggedSums}.get(name, Sums)
+    kind = {"easy": EasySums, "tagged": TaggedSums, "hard": HardSums}.get(name, Sums)
     task = kind(most)
     task.name = name
     return task
@@ -119,6 +127,7 @@ def make(name: str, options: TaskOptions) -> Task:
 def register(monkeypatch: pytest.MonkeyPatch) -> None:
     """Makes tasks of the names "easy", "tagged", "hard" and "asked", for one test."""
     monkeypatch.setitem(sys.modules, "learning.rewards.tasks.sums_for_tests", sys.modules[__name__])
-    ours = {"easy": "any number will do", "tagged": "in its field", "hard": "sums", "asked": "sums"}
+    ours = {"easy": "any number will do", "tagged": "in its field", "hard": "of five digits"}
+    ours |= {"asked": "sums"}
     known = {name: ("sums_for_tests:make", line) for name, line in ours.items()}
     monkeypatch.setattr(registry, "_TASKS", {**registry._TASKS, **known})
