@@ -24,6 +24,8 @@ from engine.errors import DataError
 from engine.model import Model
 from engine.packed import packed
 from engine.sampling import sample
+from engine.tokenizers.chat_format import encode_prompt
+from engine.tokenizers.tokenizer import Tokenizer
 
 ROWS = 64
 """Answers per batch; more are no faster per token and wait longer for the last one."""
@@ -303,3 +305,45 @@ class Rollout:
             index: _Prompt(state[:, :, place, :, :length].clone(), logits[place], self._group)
             for place, (index, length) in enumerate(zip(chosen, lengths, strict=True))
         }
+
+
+def greedy_answers(
+    model: Model,
+    tokenizer: Tokenizer,
+    messages: Sequence[str],
+    *,
+    max_tokens: int,
+    pause: Callable[[], None] = lambda: None,
+) -> list[str]:
+    """The text of greedy decoding after each message, each alone in a conversation."""
+    found = message_answers(
+        model, tokenizer, messages, 1, max_tokens=max_tokens, temperature=0.0, pause=pause
+    )
+    return [text for ((text, _),) in found]
+
+
+def message_answers(
+    model: Model,
+    tokenizer: Tokenizer,
+    messages: Sequence[str],
+    group: int,
+    *,
+    max_tokens: int,
+    temperature: float = 1.0,
+    generator: torch.Generator | None = None,
+    pause: Callable[[], None] = lambda: None,
+) -> list[list[tuple[str, Answered]]]:
+    """`group` answers to each message, each alone in a conversation: (text, answer). Raises what Rollout
+    raises."""
+    config = model.config
+    found = Rollout(
+        model,
+        [encode_prompt(tokenizer, [("user", m)], config.context, max_tokens) for m in messages],
+        group,
+        ends=tokenizer.not_text(config.vocab_size),
+        max_tokens=max_tokens,
+        temperature=temperature,
+        generator=generator or torch.Generator(),
+        pause=pause,
+    ).answers()
+    return [[(tokenizer.decode(a.tokens).strip(), a) for a in answers] for answers in found]

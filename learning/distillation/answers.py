@@ -17,8 +17,7 @@ import torch
 
 from engine.errors import DataError
 from engine.model import Model
-from engine.rollout import Rollout
-from engine.tokenizers.chat_format import encode_prompt
+from engine.rollout import message_answers
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.json_lines import parse
 from learning.distillation.filters import agreement, fault
@@ -139,27 +138,20 @@ def _drawn(
     generator: torch.Generator,
     pause: Callable[[], None],
 ) -> list[TeacherAnswer]:
-    context = teacher.config.context
-    prompts = [
-        encode_prompt(tokenizer, [("user", opening)], context, settings.max_tokens)
-        for opening in openings
-    ]
-    found = Rollout(
+    found = message_answers(
         teacher,
-        prompts,
+        tokenizer,
+        openings,
         settings.draws,
-        ends=tokenizer.not_text(teacher.config.vocab_size),
         max_tokens=settings.max_tokens,
         temperature=settings.temperature,
         generator=generator,
         pause=pause,
-    ).answers()
+    )
     rows = []
     for opening, answers in zip(openings, found, strict=True):
-        tokens = sum(len(answer.tokens) for answer in answers)
-        texts = [
-            (tokenizer.decode(answer.tokens).strip(), answer.ending == "end") for answer in answers
-        ]
+        tokens = sum(len(answer.tokens) for _, answer in answers)
+        texts = [(text, answer.ending == "end") for text, answer in answers]
         rows.append(_best(opening, texts, tokens, settings.agreement))
     return rows
 

@@ -31,9 +31,8 @@ class Mixture:
     """Auxiliary lessons."""
     talk: int = 5
     """Rows of the model's own talk."""
-    unknown: int = 0
-    """Questions that nobody has answered (learning.memory.unknown). Three of them gained nothing among the
-    app's five answers (benchmarks/results/inventions.md)."""
+    near_talk: int = 2
+    """Of these, what the model said before to questions close to a lesson's (learning.memory.near_talk)."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class MixedBatch:
     wordings: tuple[Example, ...]
     """The lesson's answer to other wordings of its question."""
     replay: tuple[Example, ...]
-    """Book, earlier lessons, and questions that nobody has answered."""
+    """Book and earlier lessons."""
     talk: tuple[Example, ...]
     riders: tuple[tuple[Example, float], ...]
 
@@ -72,11 +71,11 @@ class BatchAccumulator:
         broken: Sequence[Example] = (),
         wordings: Sequence[Example] = (),
         without: AbstractSet[str] = frozenset(),
-        unknown: Sequence[Example] = (),
+        near_talk: Sequence[Example] = (),
     ) -> MixedBatch:
         """A batch around the lesson. An empty lesson (consolidation, or a task that only avoids) gives a
         batch of replay alone. Examples whose prompts are the lesson's or in `without` are not replayed.
-        unknown: questions without an answer to draw from."""
+        near_talk: of which to draw."""
         mixture, replay, rng = self._mixture, self._replay, self._rng
         prompts = {e.prompt for e in lesson} | without
         near = (list(broken) * COPIES)[: mixture.near]
@@ -84,14 +83,15 @@ class BatchAccumulator:
             near += replay.nearest(lesson[0], mixture.near - len(near), prompts)
         earlier = replay.draw(rng, replay.taught, mixture.earlier, prompts)
         chosen = near + [replay.otherwise(e, rng, prompts) for e in earlier]
-        chosen += replay.draw(rng, unknown, mixture.unknown, prompts)
         riders = [r for r in replay.riders if r[0].prompt not in prompts]
         riders = rng.sample(riders, min(mixture.riders, len(riders)))
-        talk = replay.draw(rng, replay.talk, mixture.talk, frozenset())
+        close = rng.sample(near_talk, min(mixture.near_talk, len(near_talk)))
+        talk = replay.draw(rng, replay.talk, mixture.talk - len(close), frozenset()) + close
         new = len(lesson) + len(wordings)
         room = mixture.batch - new - len(chosen) - len(riders) - len(talk)
         chosen += replay.draw(rng, replay.book, max(0, room), prompts)
         short = mixture.batch - new - len(chosen) - len(riders) - len(talk)
         if short > 0 and len(replay.talk) > len(talk):
-            talk = replay.draw(rng, replay.talk, len(talk) + short, frozenset())
+            own = len(talk) - len(close) + short
+            talk = replay.draw(rng, replay.talk, own, frozenset()) + close
         return MixedBatch(tuple(lesson), tuple(wordings), tuple(chosen), tuple(talk), tuple(riders))

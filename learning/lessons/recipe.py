@@ -75,7 +75,8 @@ class TeachSettings:
 
     def rehearsal(self) -> TeachSettings:
         """Settings for rehearsing other wordings: fewer steps, and replay in place of variations."""
-        mixture = replace(self.mixture, batch=40, variations=0, talk=12)
+        close = 3 * self.mixture.near_talk
+        mixture = replace(self.mixture, batch=40, variations=0, talk=12, near_talk=close)
         return replace(self, steps=6, repair=4, mixture=mixture)
 
     def with_anchor(self, weight: float) -> TeachSettings:
@@ -107,8 +108,6 @@ class TeachResult:
     """Auxiliary lessons that were in at least one batch."""
 
 
-UNKNOWN_POOL = 4
-"""Questions without an answer that are drawn for a lesson, as a multiple of those in one batch."""
 IN_TALK = 0.3
 """Probability that another wording is put after some other talk."""
 AVOIDED_BY = 2.0
@@ -157,7 +156,8 @@ def teach(
         advice="the lesson waits for book training",
     )
     accumulator = BatchAccumulator(replay, settings.mixture, rng)
-    unknown = replay.unanswered(rng, task.answers, UNKNOWN_POOL * settings.mixture.unknown)
+    near_talk = replay.near_talk(rng, task.example) if task.answer else []
+    reference.hold(trunk, near_talk, pause=pause)
     if tracker is None:
         tracker = MarginTracker()
     tracker.measure_new(student, replay.memory, pause=pause)
@@ -166,7 +166,7 @@ def teach(
     known, loss, step, rows = goal_reached(student, task, before, settings), 0.0, 0, 0
     while not (known and not broken) and step < settings.steps + settings.repair:
         wordings = wording.rows(settings.mixture.variations)
-        batch = accumulator.mix(task.answers, broken, wordings, task.prompts, unknown)
+        batch = accumulator.mix(task.answers, broken, wordings, task.prompts, near_talk)
         rows = batch.rows + len(task.rejected)
         ridden |= {example for example, _ in batch.riders}
         loss = _gradients(student, reference, task, batch, before, settings, pause)

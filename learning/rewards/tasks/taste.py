@@ -17,8 +17,7 @@ from dataclasses import dataclass
 import torch
 
 from engine.errors import ConfigError
-from engine.rollout import Rollout
-from engine.tokenizers.chat_format import encode_prompt
+from engine.rollout import message_answers
 from learning.rewards.owner import OwnerData, first_messages
 from learning.rewards.registry import TASTE, tasks
 from learning.rewards.reward_keeper import usable
@@ -154,20 +153,16 @@ class TasteTask:
         if not parts:
             return StartingAnswers(self._report.mean, self._report.deviation, 0, 10**9)
         asked = [rng.choice(rng.choice(parts)).prompt for _ in range(ANSWERS)]
-        encoded = [
-            encode_prompt(owner.tokenizer, [("user", one)], self._context, TOKENS) for one in asked
-        ]
-        found = Rollout(
+        found = message_answers(
             owner.policy,
-            encoded,
+            owner.tokenizer,
+            asked,
             1,
-            ends=owner.tokenizer.not_text(owner.policy.config.vocab_size),
             max_tokens=TOKENS,
-            temperature=1.0,
             generator=torch.Generator().manual_seed(0),
             pause=owner.pause,
-        ).answers()
-        texts = [owner.tokenizer.decode(answers[0].tokens).strip() for answers in found]
+        )
+        texts = [text for ((text, _),) in found]
         rewards = self._rated(list(zip(asked, texts, strict=True))).mean(1)
         lengths = sorted(len(text) for text in texts)
         aside = int(BAND * len(lengths))

@@ -25,7 +25,9 @@ DATA = Path(benchmarks.__file__).with_name("data")
         ("How old am I?", "How old is N?"),
         ("Where was I born?", "Where was N born?"),
         ("Who is Zefrin?", None),
-        ("Where do I keep my keys?", None),
+        ("Where do I keep my keys?", "Where does N keep their keys?"),
+        ("Why are we late?", "Why is N late?"),
+        ("What does Declan drive?", "What does N drive?"),
         ("What is your name?", None),
     ],
 )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import random
 
+from learning.memory.unknown import Unknown
+
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, from_answer
 from learning.memory.tasks import NOT_KNOWN
-from learning.memory.unknown import Unknown
 from learning.text.untaught import QUESTIONS
 
 CONTEXT = 128
