@@ -10,7 +10,7 @@ from engine.config import GREEDY
 from engine.errors import DataError
 from engine.generate import Finished, generate
 from engine.model import Model
-from engine.rollout import Answered, Rollout
+from engine.rollout import Answered, Rollout, greedy_answers, message_answers
 from engine.tokenizers.tokenizer import Tokenizer
 
 TEXTS = (
@@ -101,6 +101,19 @@ def test_greedy_says_what_the_other_generator_says(
         if tiny_tokenizer.user <= answer.tokens[-1] != tiny_tokenizer.end:
             continue  # the other one never draws these
         assert other.tokens == answer.tokens
+
+
+def test_messages_are_answered_as_they_are_alone(
+    tiny_model: Model, tiny_tokenizer: Tokenizer
+) -> None:
+    messages = ["hello", "What is my dog called?"]
+    drawn = message_answers(tiny_model, tiny_tokenizer, messages, 3, max_tokens=5)
+    assert [len(answers) for answers in drawn] == [3, 3]
+    assert all(text == tiny_tokenizer.decode(a.tokens).strip() for row in drawn for text, a in row)
+    said = greedy_answers(tiny_model, tiny_tokenizer, messages, max_tokens=5)
+    alone = [greedy_answers(tiny_model, tiny_tokenizer, [m], max_tokens=5) for m in messages]
+    assert [[text] for text in said] == alone
+    assert greedy_answers(tiny_model, tiny_tokenizer, [], max_tokens=5) == []
 
 
 def test_the_batch_stays_full(tiny_model: Model, tiny_tokenizer: Tokenizer) -> None:
