@@ -32,7 +32,8 @@ class Mixture:
     talk: int = 5
     """Rows of the model's own talk."""
     near_talk: int = 2
-    """Of these, what the model said before to questions close to a lesson's (learning.memory.near_talk)."""
+    """What the model said before to questions close to a lesson's (learning.memory.near_talk); these take the
+    place of own talk."""
 
 
 @dataclass(frozen=True)
@@ -45,12 +46,13 @@ class MixedBatch:
     replay: tuple[Example, ...]
     """Book and earlier lessons."""
     talk: tuple[Example, ...]
+    near_talk: tuple[Example, ...]
     riders: tuple[tuple[Example, float], ...]
 
     @property
     def rows(self) -> int:
         rows = len(self.lesson) + len(self.wordings) + len(self.replay)
-        return rows + len(self.talk) + len(self.riders)
+        return rows + len(self.talk) + len(self.near_talk) + len(self.riders)
 
 
 COPIES = 4
@@ -86,12 +88,14 @@ class BatchAccumulator:
         riders = [r for r in replay.riders if r[0].prompt not in prompts]
         riders = rng.sample(riders, min(mixture.riders, len(riders)))
         close = rng.sample(near_talk, min(mixture.near_talk, len(near_talk)))
-        talk = replay.draw(rng, replay.talk, mixture.talk - len(close), frozenset()) + close
-        new = len(lesson) + len(wordings)
+        own_talk = mixture.talk - len(close)
+        talk = replay.draw(rng, replay.talk, own_talk, frozenset())
+        new = len(lesson) + len(wordings) + len(close)
         room = mixture.batch - new - len(chosen) - len(riders) - len(talk)
         chosen += replay.draw(rng, replay.book, max(0, room), prompts)
         short = mixture.batch - new - len(chosen) - len(riders) - len(talk)
         if short > 0 and len(replay.talk) > len(talk):
-            own = len(talk) - len(close) + short
-            talk = replay.draw(rng, replay.talk, own, frozenset()) + close
-        return MixedBatch(tuple(lesson), tuple(wordings), tuple(chosen), tuple(talk), tuple(riders))
+            talk = replay.draw(rng, replay.talk, len(talk) + short, frozenset())
+        return MixedBatch(
+            tuple(lesson), tuple(wordings), tuple(chosen), tuple(talk), tuple(close), tuple(riders)
+        )

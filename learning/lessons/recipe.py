@@ -57,6 +57,8 @@ class TeachSettings:
     """Least lead of each answer token over the next best token, in logits, for a lesson to be known."""
     talk_weight: float = 10.0
     """Factor of the KL divergence on self-generated talk in the loss."""
+    near_weight: float = 10.0
+    """The same on near talk."""
     wordings_weight: float = 0.5
     """Factor of the other wordings of the question in the loss."""
     part_weight: float = 10.0
@@ -273,8 +275,9 @@ def _gradients(
     """Adds the gradients of all terms of the loss to the parameters' `.grad`. Returns the loss, in nats."""
     loss = 0.0
     held = task.held
-    new = [*task.judged, *held, *batch.lesson, *batch.wordings, *batch.replay, *batch.talk]
-    model.look_ahead([*new, *(e for e, _ in batch.riders)], pause=pause)
+    new = [*task.judged, *held, *batch.lesson, *batch.wordings, *batch.replay]
+    anchored = [*batch.talk, *batch.near_talk]
+    model.look_ahead([*new, *anchored, *(e for e, _ in batch.riders)], pause=pause)
     if not task.answer:
         blame = task.weight * (settings.part_weight if held else 1.0)
         loss += blame * avoidance_gradients(
@@ -303,10 +306,12 @@ def _gradients(
         tokens = sum(e.targets for e in rows)
         weights += [factor / tokens for factor in factors]
     loss += row_gradients(model, examples, weights, pause=pause)
-    if batch.talk:
-        loss += settings.talk_weight * anchor_gradients(
-            model, reference, batch.talk, weight=settings.talk_weight, pause=pause
-        )
+    for rows, weight in (
+        (batch.talk, settings.talk_weight),
+        (batch.near_talk, settings.near_weight),
+    ):
+        if rows:
+            loss += weight * anchor_gradients(model, reference, rows, weight=weight, pause=pause)
     return loss
 
 
