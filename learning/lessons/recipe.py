@@ -75,9 +75,10 @@ class TeachSettings:
     mixture: Mixture = field(default_factory=Mixture)
     """Numbers of rows of each kind in a batch."""
 
-    def rehearsal(self) -> TeachSettings:
-        """Settings for rehearsing other wordings: fewer steps, and replay in place of variations."""
-        close = 3 * self.mixture.near_talk
+    def rehearsal(self, *, near_talk: bool = True) -> TeachSettings:
+        """Settings for rehearsing other wordings: fewer steps, replay in place of variations, and more near
+        talk or none."""
+        close = 3 * self.mixture.near_talk if near_talk else 0
         mixture = replace(self.mixture, batch=40, variations=0, talk=12, near_talk=close)
         return replace(self, steps=6, repair=4, mixture=mixture)
 
