@@ -28,7 +28,6 @@ from learning.journal.journal import Journal
 from learning.journal.migrations import backups
 from learning.memory.caches import TRUNK, WATCH
 from learning.memory.margins import WATCH_BYTES
-from learning.memory.near_talk import NEAR, NEAR_BYTES
 from learning.memory.reference import REFERENCE
 from learning.models.files import PRACTICE_ANCHOR, PRACTICE_BEST, TALK, TALK_BYTES
 from learning.models.home_files import Fault, named_files, problems
@@ -207,7 +206,6 @@ def _check_kept(folder: Path) -> Iterator[Fault]:
     kept: dict[str, tuple[Callable[[Path], object], str]] = {
         TALK: (lambda path: read_json(path, TALK_BYTES), _AGAIN),
         WATCH: (lambda path: read_json(path, WATCH_BYTES), _AGAIN),
-        NEAR: (lambda path: read_json(path, NEAR_BYTES), _AGAIN),
         REFERENCE: (load_tensors, _AGAIN),
         TRUNK: (load_tensors, _AGAIN),
         PRACTICE_ANCHOR: (load_tensors, _AGAIN),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 
-from engine.errors import NotFound
+from engine.errors import DataError, NotFound
 
 
 def names_asked(
@@ -30,3 +30,16 @@ def one_asked(variable: str, known: Sequence[str]) -> str:
     if len(named) > 1:
         raise NotFound(f"{', '.join(named)}: too many ({variable})", "name one")
     return named[0]
+
+
+def number_asked(variable: str) -> float | None:
+    """The number in the variable, from 0 to below 1,000,000; None if it is empty or missing. Raises DataError
+    for anything else."""
+    text = os.environ.get(variable, "").strip()
+    try:
+        value = float(text) if text else None
+    except ValueError:
+        value = -1.0
+    if value is not None and not 0.0 <= value < 1e6:
+        raise DataError(f"{variable}={text}: not a number from 0 on", "write one, or leave it out")
+    return value

@@ -8,9 +8,11 @@ if it is exactly the taught one. Left out: facts told in the same conversation (
 
 from __future__ import annotations
 
+import contextlib
 import json
 import queue
 import random
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -125,6 +127,13 @@ class Place:
             if isinstance(event, LessonDone):
                 due.discard(event.lesson)
 
+    def rest(self, seconds: float) -> None:
+        """Leaves the learner to itself for so long, as the owner does who pauses. Raises VidyaError."""
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            with contextlib.suppress(queue.Empty):
+                self._next(left)
+
     def measure(self, facts: Sequence[Fact], options: BenchOptions) -> dict[str, Any]:
         """For each arm: the share of facts, 0 to 1, whose first answer is right, for which one of the five
         is right, and whose first answer is right when asked in other words; and the wrong answers."""
@@ -196,8 +205,9 @@ class Place:
             if isinstance(event, AskDone):
                 return [card.said for card in session.cards]
 
-    def _next(self) -> Event:
-        event = self._events.get()
+    def _next(self, seconds: float | None = None) -> Event:
+        """The next event; waits for it, so long at most. Raises queue.Empty, and VidyaError for a failure."""
+        event = self._events.get(timeout=seconds)
         if isinstance(event, Failed):
             raise VidyaError(event.what, event.next_step)
         return event

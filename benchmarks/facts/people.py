@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import gc
 import hashlib
-import os
 import random
 import time
 from collections.abc import Iterator, Sequence
@@ -26,7 +25,7 @@ from typing import Any
 import torch
 
 from benchmarks import BenchOptions
-from benchmarks.common.asked import names_asked, one_asked
+from benchmarks.common.asked import names_asked, number_asked, one_asked
 from benchmarks.common.corpus import named_corpus
 from benchmarks.common.processes import forget_peak
 from benchmarks.common.report import machine
@@ -47,7 +46,6 @@ from benchmarks.lessons.collapse_data import make_yardstick
 from benchmarks.lessons.collapse_pupils import RECIPE, LearnerPupil
 from benchmarks.lessons.collapse_rows import Rows
 from benchmarks.talking.talk_data import load
-from engine.errors import DataError
 from engine.model import Model
 from engine.storage.checkpoint import load_model
 from engine.storage.weight_files import current_files
@@ -84,12 +82,12 @@ class PeopleSettings:
         """From the environment. Raises NotFound for an arm or half, DataError for no number."""
         half = one_asked("VIDYA_PEOPLE_HALF", HALVES)
         arms = names_asked("VIDYA_PEOPLE_ARMS", ARMS, QUICK_ARMS if quick else None)
-        facts = _number("VIDYA_PEOPLE_FACTS")
+        facts = number_asked("VIDYA_PEOPLE_FACTS")
         return cls(
             half,
             tuple(arms),
             int(facts) if facts is not None else (QUICK_FACTS if quick else None),
-            _number("VIDYA_PEOPLE_PAUSE"),
+            number_asked("VIDYA_PEOPLE_PAUSE"),
         )
 
     def words(self) -> str:
@@ -98,17 +96,6 @@ class PeopleSettings:
         found += [f"VIDYA_PEOPLE_FACTS={self.facts}"] if self.facts is not None else []
         found += [f"VIDYA_PEOPLE_PAUSE={self.pause:g}"] if self.pause is not None else []
         return " ".join(found)
-
-
-def _number(name: str) -> float | None:
-    text = os.environ.get(name, "").strip()
-    try:
-        value = float(text) if text else None
-    except ValueError:
-        value = -1.0
-    if value is not None and not 0.0 <= value < 1e6:
-        raise DataError(f"{name}={text}: not a number from 0 on", "write one, or leave it out")
-    return value
 
 
 def run(options: BenchOptions) -> dict[str, Any]:

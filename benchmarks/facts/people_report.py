@@ -61,8 +61,9 @@ READING = (
     "(portability, 2401.01286). Yes/no: both questions of a pair are right. Neighbours (2202.05262) and "
     "controls (50 questions of `data/talk.jsonl`): the answer is to the letter that of the untaught model. "
     "Unknown: of questions about the same subject on which nothing was said, those answered with not "
-    "knowing; refused: of the taught questions in all wordings, those answered so. Means over seeds, ± the "
-    "standard deviation."
+    "knowing; refused: of the taught questions in all wordings, those answered so. Told the fact: questions "
+    "about somebody else, and about the same subject on which nothing was said, that get it, by key. Means "
+    "over seeds, ± the standard deviation."
 )
 
 PUBLISHED = (
@@ -98,6 +99,8 @@ HEAD = (
     "controls",
     "unknown",
     "refused",
+    "neighbours told the fact",
+    "unknown told the fact",
 )
 COSTS = (
     "arm",
@@ -173,7 +176,10 @@ def _line(name: str, rows: Sequence[Mapping[str, Any]]) -> list[object]:
         len(rows),
         *(_both(rows, kind) for kind in ("right_after", "taught", "rewordings", "paraphrases")),
         *(_percent(rows, kind) for kind in ("hop", "yes_no", "neighbours", "controls")),
-        *(_percent(rows, kind) for kind in ("unknown", "refused")),
+        *(
+            _percent(rows, kind)
+            for kind in ("unknown", "refused", "neighbours_told", "unknown_told")
+        ),
     ]
 
 

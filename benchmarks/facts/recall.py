@@ -4,7 +4,8 @@ Teaches facts of people.jsonl, then asks with the app's session and teacher, fiv
 surest counts; right is what holds the fact's key. Both ways have the same seed, so that an answer for which
 nothing was recalled is the same to the letter and is generated once. Also: questions to
 which nothing was taught, openings of talk.jsonl, seconds to the first token. VIDYA_PEOPLE_HALF: "tune"
-(default) or "unseen", which is for final figures only. Left out: the weights alone (people.py, collapse.py),
+(default) or "unseen", which is for final figures only. VIDYA_PEOPLE_PAUSE: seconds of a pause after each
+lesson (0: none). Left out: the weights alone (people.py, collapse.py),
 and the fit of what is recalled (recall_weighing.py).
 """
 
@@ -16,7 +17,7 @@ from statistics import fmean, median
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.common.asked import one_asked
+from benchmarks.common.asked import number_asked, one_asked
 from benchmarks.common.report import machine, table, write
 from benchmarks.common.scratch import scratch_home
 from benchmarks.facts.inventions import Fact, Place
@@ -131,11 +132,14 @@ def measured(
     benchmark. parts: the result's text and tables."""
     where = machine()
     half = one_asked("VIDYA_PEOPLE_HALF", HALVES)
+    pause = number_asked("VIDYA_PEOPLE_PAUSE") or 0.0
     facts = read_people(half)[: QUICK_FACTS if options.quick else FACTS]
     with scratch_home(options) as (home, model):
         place = RecallPlace(home, model, options.seeds[0])
         try:
-            place.teach([Fact(f.prompt, f.answer, "", "") for f in facts])
+            for fact in facts:
+                place.teach([Fact(fact.prompt, fact.answer, "", "")])
+                place.rest(pause)
             options.say(f"{len(facts)} facts taught")
             found = measure(place, facts, options)
         finally:
@@ -146,10 +150,12 @@ def measured(
         "model": model,
         "half": half,
         "facts": len(facts),
+        "pause": pause,
     }
     result |= found
     if options.out is not None:
-        command = f"VIDYA_PEOPLE_HALF={half} {options.command(name)}"
+        asked = f"VIDYA_PEOPLE_HALF={half} VIDYA_PEOPLE_PAUSE={pause:g}"
+        command = f"{asked} {options.command(name)}"
         write(options.out, name, title, command, parts(result), result)
     return result
 

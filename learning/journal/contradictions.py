@@ -205,22 +205,17 @@ class Contradictions:
     def asks(self, message: str) -> bool:
         """Whether a message asks a lesson's question: in the same words, or sharing more than half of the
         question's content words, weighted by how rare they are among all questions."""
-        return bool(self.asked_by(message))
-
-    def asked_by(self, message: str) -> set[str]:
-        """The lessons' questions, folded, that a message asks: the one in the same words or, where there is
-        none, those that `asks` counts."""
         wording, asked = fold(message), _read(message, "user")
         if wording in self._last:
-            return {wording}
-        rows, found = 1 + len(self._last), set[str]()
+            return True
+        rows = 1 + len(self._last)
         for claim in self._near(wording, asked.content):
             if claim.asked.alike & _PERSONS <= asked.alike:
                 rare = {w: math.log(rows / len(self._about[w])) for w in claim.asked.content}
                 shared = sum(rare[word] for word in claim.asked.content & asked.content)
                 if shared > sum(rare.values()) / 2:
-                    found.add(claim.question)
-        return found
+                    return True
+        return False
 
     def _near(self, wording: str, words: frozenset[str]) -> list[_Claim]:
         """The lesson with that question, and all lessons whose questions contain one of the words."""

@@ -31,9 +31,6 @@ class Mixture:
     """Auxiliary lessons."""
     talk: int = 5
     """Rows of the model's own talk."""
-    near_talk: int = 2
-    """What the model said before to questions close to a lesson's (learning.memory.near_talk); these take the
-    place of own talk."""
 
 
 @dataclass(frozen=True)
@@ -46,13 +43,12 @@ class MixedBatch:
     replay: tuple[Example, ...]
     """Book and earlier lessons."""
     talk: tuple[Example, ...]
-    near_talk: tuple[Example, ...]
     riders: tuple[tuple[Example, float], ...]
 
     @property
     def rows(self) -> int:
         rows = len(self.lesson) + len(self.wordings) + len(self.replay)
-        return rows + len(self.talk) + len(self.near_talk) + len(self.riders)
+        return rows + len(self.talk) + len(self.riders)
 
 
 COPIES = 4
@@ -73,11 +69,9 @@ class BatchAccumulator:
         broken: Sequence[Example] = (),
         wordings: Sequence[Example] = (),
         without: AbstractSet[str] = frozenset(),
-        near_talk: Sequence[Example] = (),
     ) -> MixedBatch:
         """A batch around the lesson. An empty lesson (consolidation, or a task that only avoids) gives a
-        batch of replay alone. Examples whose prompts are the lesson's or in `without` are not replayed.
-        near_talk: of which to draw."""
+        batch of replay alone. Examples whose prompts are the lesson's or in `without` are not replayed."""
         mixture, replay, rng = self._mixture, self._replay, self._rng
         prompts = {e.prompt for e in lesson} | without
         near = (list(broken) * COPIES)[: mixture.near]
@@ -87,15 +81,11 @@ class BatchAccumulator:
         chosen = near + [replay.otherwise(e, rng, prompts) for e in earlier]
         riders = [r for r in replay.riders if r[0].prompt not in prompts]
         riders = rng.sample(riders, min(mixture.riders, len(riders)))
-        close = rng.sample(near_talk, min(mixture.near_talk, len(near_talk)))
-        own_talk = mixture.talk - len(close)
-        talk = replay.draw(rng, replay.talk, own_talk, frozenset())
-        new = len(lesson) + len(wordings) + len(close)
+        talk = replay.draw(rng, replay.talk, mixture.talk, frozenset())
+        new = len(lesson) + len(wordings)
         room = mixture.batch - new - len(chosen) - len(riders) - len(talk)
         chosen += replay.draw(rng, replay.book, max(0, room), prompts)
         short = mixture.batch - new - len(chosen) - len(riders) - len(talk)
         if short > 0 and len(replay.talk) > len(talk):
             talk = replay.draw(rng, replay.talk, len(talk) + short, frozenset())
-        return MixedBatch(
-            tuple(lesson), tuple(wordings), tuple(chosen), tuple(talk), tuple(close), tuple(riders)
-        )
+        return MixedBatch(tuple(lesson), tuple(wordings), tuple(chosen), tuple(talk), tuple(riders))

@@ -52,9 +52,6 @@ class Rehearsal:
     """Rehearsals that may still be tried."""
     done: int = 0
     """Rehearsals whose weights were published."""
-    near_talk: bool = True
-    """Whether near talk is held in them. No longer after a rehearsal that was taken back: a model that cannot
-    tell a question from those near to it is to learn the lesson in other words all the same."""
 
 
 class Consolidator:
@@ -140,11 +137,8 @@ class Consolidator:
             unknown = self._unknown(others)
             if len(unknown) > ENOUGH * len(others):
                 forms = rng.sample(unknown, min(FORMS, len(unknown)))
-                if self._rehearse_forms(example, forms, near_talk=rehearsal.near_talk):
+                if self._rehearse_forms(example, forms):
                     rehearsal.done += 1
-                    return
-                if rehearsal.near_talk:
-                    rehearsal.near_talk = False
                     return
         self._fresh.remove(rehearsal)
         if rehearsal.lesson is not None and rehearsal.done:
@@ -178,11 +172,11 @@ class Consolidator:
         caches.tidy()  # hardly any wording is measured twice
         return [e for e, item in zip(examples, checked, strict=True) if not item.known]
 
-    def _rehearse_forms(
-        self, example: Example, forms: list[Example], *, near_talk: bool = True
-    ) -> bool:
-        task = LessonTask(example, forms=tuple(forms))
-        settings = self._transaction.settings.rehearsal(near_talk=near_talk)
+    def _rehearse_forms(self, example: Example, forms: list[Example]) -> bool:
+        task, settings = (
+            LessonTask(example, forms=tuple(forms)),
+            self._transaction.settings.rehearsal(),
+        )
         return self._consolidate(task, "rehearsed in other words", 0, settings)
 
     def _consolidate(

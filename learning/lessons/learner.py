@@ -121,8 +121,6 @@ class Learner:
         if task.answer is None and not task.rejected:
             self.journal.set_lesson_state(lesson.id, "learned")
             return self._report(lesson, started, known=True)
-        if task.answer:
-            self.caches.listen(task.answer)
         knew = known_before(self.caches.upper, task)
         stake = self.transaction.at_stake(task)
         result, passed = self._attempt(lesson, task, stake, started)

@@ -57,8 +57,6 @@ class TeachSettings:
     """Least lead of each answer token over the next best token, in logits, for a lesson to be known."""
     talk_weight: float = 10.0
     """Factor of the KL divergence on self-generated talk in the loss."""
-    near_weight: float = 10.0
-    """The same on near talk."""
     wordings_weight: float = 0.5
     """Factor of the other wordings of the question in the loss."""
     part_weight: float = 10.0
@@ -75,11 +73,9 @@ class TeachSettings:
     mixture: Mixture = field(default_factory=Mixture)
     """Numbers of rows of each kind in a batch."""
 
-    def rehearsal(self, *, near_talk: bool = True) -> TeachSettings:
-        """Settings for rehearsing other wordings: fewer steps, replay in place of variations, and more near
-        talk or none."""
-        close = 3 * self.mixture.near_talk if near_talk else 0
-        mixture = replace(self.mixture, batch=40, variations=0, talk=12, near_talk=close)
+    def rehearsal(self) -> TeachSettings:
+        """Settings for rehearsing other wordings: fewer steps, and replay in place of variations."""
+        mixture = replace(self.mixture, batch=40, variations=0, talk=12)
         return replace(self, steps=6, repair=4, mixture=mixture)
 
     def with_anchor(self, weight: float) -> TeachSettings:
@@ -159,8 +155,6 @@ def teach(
         advice="the lesson waits for book training",
     )
     accumulator = BatchAccumulator(replay, settings.mixture, rng)
-    near_talk = replay.near_talk(rng, task.example) if task.answer else []
-    reference.hold(trunk, near_talk, pause=pause)
     if tracker is None:
         tracker = MarginTracker()
     tracker.measure_new(student, replay.memory, pause=pause)
@@ -169,7 +163,7 @@ def teach(
     known, loss, step, rows = goal_reached(student, task, before, settings), 0.0, 0, 0
     while not (known and not broken) and step < settings.steps + settings.repair:
         wordings = wording.rows(settings.mixture.variations)
-        batch = accumulator.mix(task.answers, broken, wordings, task.prompts, near_talk)
+        batch = accumulator.mix(task.answers, broken, wordings, task.prompts)
         rows = batch.rows + len(task.rejected)
         ridden |= {example for example, _ in batch.riders}
         loss = _gradients(student, reference, task, batch, before, settings, pause)
@@ -276,9 +270,8 @@ def _gradients(
     """Adds the gradients of all terms of the loss to the parameters' `.grad`. Returns the loss, in nats."""
     loss = 0.0
     held = task.held
-    new = [*task.judged, *held, *batch.lesson, *batch.wordings, *batch.replay]
-    anchored = [*batch.talk, *batch.near_talk]
-    model.look_ahead([*new, *anchored, *(e for e, _ in batch.riders)], pause=pause)
+    new = [*task.judged, *held, *batch.lesson, *batch.wordings, *batch.replay, *batch.talk]
+    model.look_ahead([*new, *(e for e, _ in batch.riders)], pause=pause)
     if not task.answer:
         blame = task.weight * (settings.part_weight if held else 1.0)
         loss += blame * avoidance_gradients(
@@ -307,12 +300,10 @@ def _gradients(
         tokens = sum(e.targets for e in rows)
         weights += [factor / tokens for factor in factors]
     loss += row_gradients(model, examples, weights, pause=pause)
-    for rows, weight in (
-        (batch.talk, settings.talk_weight),
-        (batch.near_talk, settings.near_weight),
-    ):
-        if rows:
-            loss += weight * anchor_gradients(model, reference, rows, weight=weight, pause=pause)
+    if batch.talk:
+        loss += settings.talk_weight * anchor_gradients(
+            model, reference, batch.talk, weight=settings.talk_weight, pause=pause
+        )
     return loss
 
 

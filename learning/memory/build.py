@@ -16,7 +16,6 @@ from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, gives
 from learning.journal.journal import Journal
 from learning.memory.book_rows import BookRow, latest_answers
-from learning.memory.near_talk import NEAR, NearTalk
 from learning.memory.own_talk import own_talk
 from learning.memory.replay import Replay
 from learning.memory.rewording import talk_frames
@@ -47,8 +46,7 @@ def build_replay(
     context = model.config.context
     book = latest_answers(rows)
     talk = own_talk(model, tokenizer, folder)
-    near = NearTalk(tokenizer, context)
-    replay = Replay(model, book, [], talk, turns=talk_frames(tokenizer, talk), near=near)
+    replay = Replay(model, book, [], talk, turns=talk_frames(tokenizer, talk))
     # rejected answers are not replayed, whether or not avoiding them was learned
     kept = [x for x in journal.standing() if x.state == "learned" or not x.answer]
     tasks = [(x, to_task(tokenizer, x, context)) for x in kept]
@@ -77,5 +75,4 @@ def build_replay(
         task = to_task(tokenizer, other, context, random.Random(other.id), frames)
         said |= {e.prompt: (e, task.variations) for e in task.answers if e.prompt not in claimed}
     replay.remember_all(said.values())
-    near.load(folder / NEAR, (e.prompt for e in replay.taught))
     return replay

@@ -19,7 +19,6 @@ from learning.journal.journal import Journal
 from learning.memory.book_rows import BookRow, book_paths, book_rows
 from learning.memory.build import build_replay
 from learning.memory.margins import Margin, MarginTracker
-from learning.memory.near_talk import NEAR
 from learning.memory.packed_rows import upper_model
 from learning.memory.prefix_cache import LARGE, PrefixCache, UpperModel
 from learning.memory.reference import AnchorReference, open_reference, weights_mark
@@ -157,11 +156,6 @@ class LearnerCaches:
         claimed = {e.prompt for e in self.replay.memory}
         return [e for e in drawn if e.prompt not in claimed][:count]
 
-    def listen(self, example: Example) -> None:
-        """Asks the published weights what is close to a lesson's question, for the anchor to hold."""
-        if near := self.replay.near:
-            near.listen(self._weights.published.model, example, pause=self._pause)
-
     def margins(self) -> MarginState:
         """A copy of the margins, for `restore`."""
         return self._tracker.state()
@@ -177,8 +171,6 @@ class LearnerCaches:
                 OSError
             ):  # a full disk: they are measured again at the next start
                 self._tracker.save(self._path, self._weights.version)
-                if self.replay.near:
-                    self.replay.near.save(self._weights.folder / NEAR)
 
     def prepare(self) -> None:
         """Makes all caches now, so that the next lesson need not wait for them."""

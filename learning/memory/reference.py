@@ -51,18 +51,6 @@ class AnchorReference:
     def logits(self, hidden: Tensor) -> Tensor:
         return self._model.logits(hidden)
 
-    def hold(
-        self,
-        trunk: PrefixCache,
-        examples: Sequence[Example],
-        *,
-        pause: Callable[[], None] = lambda: None,
-    ) -> None:
-        """Adds rows as the model talks now; those that it has stay as they are."""
-        new = [e for e in examples if e.ids not in self._hidden]
-        if new:
-            self._hidden |= capture_reference(self._model, trunk, new, pause=pause)._hidden
-
 
 @torch.no_grad()
 def capture_reference(

@@ -17,7 +17,6 @@ from torch import Tensor
 
 from engine.model import Model
 from learning.data.examples import Example, gives
-from learning.memory.near_talk import NearTalk
 from learning.text.frames import NO_QUESTIONS, Questions
 from learning.text.paraphrases import Frames
 
@@ -41,8 +40,6 @@ class Replay:
     """The owner's turns in `talk`."""
     wordings: dict[tuple[int, ...], tuple[Example, ...]] = field(default_factory=dict)
     """Maps the ids of a taught example to the same answer after other wordings of its question."""
-    near: NearTalk | None = None
-    """What the model said to questions close to lessons; None if they are not held."""
 
     def __post_init__(self) -> None:
         """Computes the idf weights of all token ids from the present memory; later changes do not update
@@ -131,10 +128,6 @@ class Replay:
         other = rng.choice(wordings)
         claimed = other.prompt in without or any(e.prompt == other.prompt for e in self.memory)
         return example if claimed else other
-
-    def near_talk(self, rng: random.Random, lesson: Example) -> list[Example]:
-        """Near talk to hold while the lesson is trained, of this and of other lessons."""
-        return self.near.draw(rng, lesson, self.memory) if self.near else []
 
     def _drop_wordings(self) -> None:
         """Drops wordings of examples that are no longer remembered."""

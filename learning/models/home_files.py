@@ -43,7 +43,6 @@ _DERIVED = (
     "watch.json",
     "talk.json",
     "voice.safetensors",
-    "near.json",
     "trunk.safetensors",
     "practice_anchor.safetensors",
     "practice_best.json",

@@ -4,6 +4,7 @@ An answer is sampled again if
 - its form is flawed (learning.text.flaws),
 - it comforts an owner who is not in need (learning.text.comfort), and the model is not sure of it,
 - it answers "Where do I live?" with the answer taught for "Where do you live?",
+- it answers "What is Tom's sister called?" with what was taught of the owner's sister,
 - it says that Vidya does not know, although an answer was taught or another candidate may know.
 If nothing was taught for a question and the model is sure of no answer, the last of several candidates
 is NOT_KNOWN. The answer of a lesson that may be meant is offered in place of the one before that. If a lesson
@@ -27,8 +28,10 @@ from learning.teacher.certainty import AT_A_LOSS, EXPONENT, SURE, certainty, of_
 from learning.teacher.recall import Recalled
 from learning.text.asking import asks_yes_or_no, is_question
 from learning.text.comfort import CRISIS, in_danger, in_need, in_place
+from learning.text.content import content_words
 from learning.text.flaws import Blends, broken, chunks, mended, seams
 from learning.text.normalise import fold
+from learning.text.persons import about_another
 from personality.book import NEED, BookEntry, BookError, shipped_book_path
 from personality.parsed import ParsedBooks, mark_of
 
@@ -47,6 +50,8 @@ class Known:
     """Detects answers that mix two taught ones."""
     comfort: dict[str, frozenset[str]]
     """Folded answer for somebody in need -> the folded questions for which it was written."""
+    pairs: tuple[tuple[str, str], ...] = ()
+    """All (question, answer)."""
 
     @classmethod
     def of(cls, entries: Sequence[BookEntry], lessons: Iterable[Lesson]) -> Known:
@@ -58,9 +63,27 @@ class Known:
         pairs += [(x.prompt[-1].text, x.answer) for x in lessons if x.prompt and x.answer]
         need = [(e.answer, e.question) for e in entries if e.heading.startswith(NEED)]
         texts = [answer for _, answer in pairs]
-        return cls(_grouped(pairs), chunks(texts), Blends(texts), _grouped(need))
+        return cls(_grouped(pairs), chunks(texts), Blends(texts), _grouped(need), tuple(pairs))
+
+    def of_others(self, message: str) -> list[frozenset[str]]:
+        """What was taught of somebody else than the message is about: for each such answer the content words
+        that its question does not have. Left out are answers of yes and no, which tell nothing alone, and
+        what was taught of this person as well."""
+        asked, found = content_words(message), list[frozenset[str]]()
+        for question, answer in self.pairs:
+            if not about_another(message, question, answer):
+                continue
+            fact = content_words(answer) - content_words(question)
+            if fact - _YES_OR_NO and not self._taught_of(asked - content_words(question), fact):
+                found.append(fact)
+        return found
+
+    def _taught_of(self, persons: frozenset[str], fact: frozenset[str]) -> bool:
+        texts = (content_words(f"{question} {answer}") for question, answer in self.pairs)
+        return any(fact <= words and persons & words for words in texts)
 
 
+_YES_OR_NO = content_words("yes no")
 _OTHERS = {
     **{"i": "you", "me": "you", "my": "your", "mine": "yours", "am": "are", "im": "youre"},
     **{
@@ -118,6 +141,9 @@ class AnswerCheck:
         self._taught = fold(self.recalled.lesson.answer) if self.recalled else ""
         if self._taught:
             self._answers |= {self._taught}
+        talk = content_words(" ".join(turn.text for turn in self.turns))
+        of_others = [] if self._answers else self.known.of_others(self._said[-1])
+        self._of_others = [fact for fact in of_others if not fact <= talk]
         self._in_need = in_need(self._said)
         self._in_danger = in_danger(self._said[-1]) and not self._answers - {CRISIS_FOLD}
 
@@ -167,6 +193,8 @@ class AnswerCheck:
             return sure or in_place(self._said, self.known.comfort[folded])
         if folded in self.known.answers.get(other_person(self._said[-1]), frozenset()):
             return False  # the taught answer is about the other person
+        if self._tells_of_others(answer.text):
+            return False
         if broken(answer.text) and not self._broken:
             return False
         return not (seams(answer.text, self._seen) or self.known.blends.blended(answer.text))
@@ -200,18 +228,26 @@ class AnswerCheck:
         lesson = self.offered.lesson if self.offered else None
         return lesson if lesson and fold(text) == fold(lesson.answer) else None
 
+    def _tells_of_others(self, text: str) -> bool:
+        """Whether the text says of this person what was taught of another."""
+        return bool(self._of_others) and any(
+            fact <= content_words(text) for fact in self._of_others
+        )
+
     def _certainty(self, answer: Finished) -> float:
         return certainty(answer.own_logprobs, self.exponent) or 0.0
 
     def shown(self, answer: Finished, count: int) -> tuple[str, float | None]:
         """(text, certainty 0 to 1 or None) of a final candidate; call it in the order in which they end. An
-        offered text has none, so it is never the surest. count: number of all candidates. Repairs the form of
-        a text that no retry made acceptable."""
+        offered text has none, nor has what was taught of somebody else, so neither is ever the surest.
+        count: number of all candidates. Repairs the form of a text that no retry made acceptable."""
         if answer.ending == "cancelled":
             return answer.text, None
         text = answer.text if self._broken else mended(answer.text, self._seen)
         if self.offered_lesson(answer.text):
             return text, None
+        if self._tells_of_others(text):
+            return text, None  # all retries said it too
         sure = certainty(answer.own_logprobs, self.exponent)
         if self.recalled and sure is not None:
             # given the lesson; the taught answer itself is right if the lesson is the right one

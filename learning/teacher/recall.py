@@ -36,6 +36,7 @@ from learning.teacher.relevance import (
     reads_contexts,
 )
 from learning.text.normalise import fold
+from learning.text.persons import about_another
 from personality.book import shipped_book_path
 
 NEAREST = 3
@@ -167,7 +168,7 @@ class LessonRecall:
         near = cosines.topk(min(NEAREST + 1, len(cosines)))
         places = [i for i in near.indices.tolist() if i < len(self._lessons)]
         places = [i for i in places if cosines[i] >= self._search.floor]
-        places = [i for i in places if same_person(_question(self._lessons[i]), message)]
+        places = [i for i in places if _of_same(self._lessons[i], message)]
         places = places[:NEAREST]
         if not places:
             return []
@@ -251,6 +252,12 @@ def recallable(lessons: Sequence[Lesson]) -> list[Lesson]:
         if lesson.answer and alone:
             latest[fold(question)] = lesson
     return list(latest.values())[-NEWEST:]
+
+
+def _of_same(lesson: Lesson, message: str) -> bool:
+    """Whether the message may be about whom the lesson is about."""
+    question = _question(lesson)
+    return same_person(question, message) and not about_another(message, question, lesson.answer)
 
 
 def _question(lesson: Lesson) -> str:

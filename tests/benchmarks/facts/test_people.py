@@ -57,8 +57,8 @@ TOWN = PersonFact(
     neighbour="Where do you live?",
     unknown="Who lives next door?",
 )
-QUESTIONS = 11
-"""Of one fact; the neighbour is asked apart."""
+QUESTIONS = 12
+"""Of one fact."""
 
 
 class Scripted(Asker):
@@ -92,6 +92,8 @@ def test_shares_of_two_facts_worked_out_by_hand() -> None:
             "Do I live in Ulm?": "Yes, in Ulm.",
             "Do I live in Bonn?": "No, in Ulm.",
             "Who lives next door?": "Ulm does.",
+            CAT.neighbour: "It is called Jo.",
+            TOWN.neighbour: "In Ulm too.",
         }
     )
     found = judge_facts(asker, [CAT, TOWN], [True, True])
@@ -107,6 +109,8 @@ def test_shares_of_two_facts_worked_out_by_hand() -> None:
         "yes_no": 1 / 2,
         "unknown": 1 / 2,
         "refused": 1 / 14,
+        "unknown_told": 1 / 2,
+        "neighbours_told": 1 / 2,
         "retained": 1 / 2,
     }
     assert judge_facts(asker, [CAT, TOWN], [True, False])["retained"] == 1.0

@@ -52,17 +52,6 @@ def test_a_frozen_voice_stays_where_all_weights_move(tiny_model: Model) -> None:
     torch.testing.assert_close(target_logits(reference, TALK)[0], theirs, atol=1e-5, rtol=1e-5)
 
 
-def test_rows_are_added_as_the_model_talks_then(tiny_model: Model, trunk: PrefixCache) -> None:
-    reference = capture_reference(tiny_model, trunk, TALK[:2])
-    with torch.no_grad():
-        first, _, _ = target_logits(tiny_model, TALK[:2])
-        _teach(tiny_model)
-        now, _, _ = target_logits(tiny_model, TALK[2:])
-    reference.hold(trunk, TALK)
-    torch.testing.assert_close(target_logits(reference, TALK[:2])[0], first, atol=1e-5, rtol=1e-5)
-    torch.testing.assert_close(target_logits(reference, TALK[2:])[0], now, atol=1e-5, rtol=1e-5)
-
-
 def test_it_stays_through_lessons_and_restarts(
     tiny_model: Model, trunk: PrefixCache, tmp_path: Path
 ) -> None:

@@ -125,6 +125,31 @@ def test_not_knowing_is_as_sure_beside_an_offer_as_without() -> None:
     assert asked.shown(answer(TAUGHT.answer, SURE), 3) == (TAUGHT.answer, None)
 
 
+SISTER = Lesson("example", (Turn("user", "What is my sister called?"),), "Your sister is Ingrid.")
+TOMS = Lesson("example", (Turn("user", "Which name has Tom's sister?"),), "She is Ingrid, too.")
+
+
+def test_what_was_taught_of_one_person_is_not_said_of_another() -> None:
+    asked = check("What is Tom's sister called?", lessons=(SISTER,))
+    for text in (SISTER.answer, "Tom's sister is called Ingrid.", "Ingrid!"):
+        assert not asked.acceptable(answer(text, SURE)), text
+        assert asked.shown(answer(text, SURE), 5) == (text, None), "where no retry helped"
+    assert asked.acceptable(answer("Tom's sister is called Eva."))
+    assert asked.acceptable(answer("A sister is a relative."))
+    assert asked.may_not_know
+
+
+def test_it_is_said_of_the_person_of_whom_it_was_taught_or_told() -> None:
+    own = check("What's the name of my sister?", lessons=(SISTER,))
+    assert own.acceptable(answer(SISTER.answer))
+    also = check("What is Tom's sister called?", lessons=(SISTER, TOMS))
+    assert also.acceptable(answer("Tom's sister is called Ingrid.")), "taught of both"
+    talk = ("Tom's sister is an Ingrid as well.", "Really?", "What is Tom's sister called?")
+    assert check(*talk, lessons=(SISTER,)).acceptable(answer("Ingrid.")), "told in this talk"
+    yes = Lesson("example", (Turn("user", "Do I smoke at parties?"),), "Yes.")
+    assert check("Does Tom smoke at parties?", lessons=(yes,)).acceptable(answer("Yes."))
+
+
 def test_comfort_is_for_those_in_need() -> None:
     assert not check("tell me about the sea").acceptable(answer(CRISIS))
     assert check("tell me about the sea").acceptable(answer(CRISIS, SURE)), "certain above a bound"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from learning.text.asking import is_question
+from learning.text.asking import asks_yes_or_no, is_question
 
 
 @pytest.mark.parametrize(
@@ -24,3 +24,9 @@ from learning.text.asking import is_question
 )
 def test_what_is_a_question(message: str, asked: bool) -> None:
     assert is_question(message) == asked
+
+
+def test_what_is_answered_by_yes_or_no() -> None:
+    assert asks_yes_or_no("Is my sister called Astrid?") and asks_yes_or_no("do I eat meat")
+    assert not asks_yes_or_no("Do you know what my sister is called?")
+    assert not asks_yes_or_no("What is my sister called?")

@@ -219,18 +219,6 @@ def test_a_batch_is_full_and_never_holds_the_lesson_alone(
     assert batch.rows == 32 and len(batch.wordings) == 4
 
 
-def test_near_talk_takes_the_place_of_other_talk(tiny_tokenizer: Tokenizer, replay: Replay) -> None:
-    lesson = _example(tiny_tokenizer, "What is my dog called?", "Bo.")
-    near = [_example(tiny_tokenizer, f"Question {n} nearby?", "So?") for n in range(5)]
-    mixture = Mixture()
-    batch = BatchAccumulator(replay, mixture, random.Random(0)).mix([lesson], near_talk=near)
-    assert (batch.rows, len(batch.talk), len(batch.near_talk)) == (32, mixture.talk - 2, 2)
-    assert set(batch.near_talk) < set(near)
-    batch = BatchAccumulator(replay, mixture, random.Random(0)).mix([lesson], near_talk=near[:1])
-    assert (batch.rows, batch.near_talk) == (32, (near[0],))
-    assert len(batch.talk) == mixture.talk - 1
-
-
 def test_what_a_lesson_contradicts_is_replayed_no_longer(
     tiny_tokenizer: Tokenizer, replay: Replay
 ) -> None:

@@ -1,0 +1,67 @@
+"""A question about somebody else is told from the owner's own, in the forms that people write."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.facts.people_data import PersonFact, read_people
+from learning.text.persons import about_another
+
+SISTER = ("What is my sister called?", "Your sister is called Ingrid.")
+WORK = ("Where do I work?", "You work at the harbour.")
+DRINK = ("what do i drink at parties", "At parties you drink arak.")
+NAMED = ("What does Declan's son play?", "Declan's son plays the drums.")
+
+
+@pytest.mark.parametrize(
+    ("taught", "message"),
+    [
+        (SISTER, "What is Tom's sister called?"),
+        (SISTER, "what's my boss’s sister's name"),
+        (SISTER, "Do you know what Tom's sister is called?"),
+        (WORK, "Where does Tom work?"),
+        (WORK, "where did my father work"),
+        (DRINK, "what does eitan drink at parties"),
+        (DRINK, "Which cocktails does Eitan drink at parties?"),
+        (NAMED, "What does Tom's son play?"),
+    ],
+)
+def test_somebody_else(taught: tuple[str, str], message: str) -> None:
+    assert about_another(message, *taught)
+
+
+@pytest.mark.parametrize(
+    ("taught", "message"),
+    [
+        (SISTER, "What's my sister's name?"),
+        (SISTER, "what's the name of my sister"),
+        (SISTER, "Is Ingrid my sister?"),
+        (SISTER, "Who is Ingrid's brother?"),
+        (SISTER, "What is Tom's dog called?"),  # another question altogether
+        (WORK, "Where do I work?"),
+        (WORK, "Does Tom know where I work?"),
+        (WORK, "What is today's work?"),
+        (WORK, "Where is the work that I do?"),
+        (DRINK, "my usual drink at parties?"),
+        (NAMED, "what's Declan's son playing"),
+        (("What is my sister's number?", "It is 4817."), "What is Ingrid's number?"),
+        (("Who am I?", "You are Ann."), "Who is Tom?"),
+        (SISTER, ""),
+    ],
+)
+def test_the_same_or_not_to_be_told(taught: tuple[str, str], message: str) -> None:
+    assert not about_another(message, *taught)
+
+
+def _asked(fact: PersonFact) -> list[str]:
+    wordings = [fact.prompt, *fact.rewordings, *fact.paraphrases]
+    return [*wordings, fact.hop.prompt, fact.yes.prompt, fact.no.prompt]
+
+
+def test_how_often_it_is_right_about_questions_of_people() -> None:
+    """Of the tuning half: most questions about somebody else, and hardly one about the fact itself."""
+    facts = read_people("tune")
+    others = [about_another(fact.neighbour, fact.prompt, fact.answer) for fact in facts]
+    wrong = [text for f in facts for text in _asked(f) if about_another(text, f.prompt, f.answer)]
+    assert sum(others) >= 65 and len(facts) == 100
+    assert len(wrong) <= 2, wrong
