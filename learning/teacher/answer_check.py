@@ -4,7 +4,8 @@ An answer is sampled again if
 - its form is flawed (learning.text.flaws),
 - it comforts an owner who is not in need (learning.text.comfort), and the model is not sure of it,
 - it answers "Where do I live?" with the answer taught for "Where do you live?",
-- it answers "What is Tom's sister called?" with what was taught of the owner's sister,
+- it answers "What is Tom's sister called?" with what was taught of the owner's sister, or "How old is my
+  sister?" with an answer taught for another question and without a number,
 - it says that Vidya does not know, although an answer was taught or another candidate may know.
 If nothing was taught for a question and the model is sure of no answer, the last of several candidates
 is NOT_KNOWN. The answer of a lesson that may be meant is offered in place of the one before that. If a lesson
@@ -26,7 +27,7 @@ from learning.memory.tasks import NOT_KNOWN
 from learning.protocol.records import Lesson, Turns
 from learning.teacher.certainty import AT_A_LOSS, EXPONENT, SURE, certainty, of_not_knowing
 from learning.teacher.recall import Recalled
-from learning.text.asking import asks_yes_or_no, is_question
+from learning.text.asking import asked_form, asks_yes_or_no, has_form, is_question
 from learning.text.comfort import CRISIS, in_danger, in_need, in_place
 from learning.text.content import content_words
 from learning.text.flaws import Blends, broken, chunks, mended, seams
@@ -77,6 +78,16 @@ class Known:
             if fact - _YES_OR_NO and not self._taught_of(asked - content_words(question), fact):
                 found.append(fact)
         return found
+
+    def of_other_form(self, message: str) -> set[str]:
+        """If a number or a time is asked for: the answers, folded, that have none and were taught for other
+        kinds of questions, but for comfort and for not knowing. Empty otherwise."""
+        form = asked_form(message)
+        if form is None:
+            return set()
+        others = (answer for question, answer in self.pairs if asked_form(question) != form)
+        found = {fold(answer) for answer in others if not has_form(answer, form)}
+        return found - {NOT_KNOWN_FOLD, CRISIS_FOLD, *self.comfort}
 
     def _taught_of(self, persons: frozenset[str], fact: frozenset[str]) -> bool:
         texts = (content_words(f"{question} {answer}") for question, answer in self.pairs)
@@ -144,6 +155,9 @@ class AnswerCheck:
         talk = content_words(" ".join(turn.text for turn in self.turns))
         of_others = [] if self._answers else self.known.of_others(self._said[-1])
         self._of_others = [fact for fact in of_others if not fact <= talk]
+        self._of_other_form = set[str]()
+        if not self._answers:
+            self._of_other_form = self.known.of_other_form(self._said[-1])
         self._in_need = in_need(self._said)
         self._in_danger = in_danger(self._said[-1]) and not self._answers - {CRISIS_FOLD}
 
@@ -159,10 +173,11 @@ class AnswerCheck:
         return self.recalled is not None and self._in_form(self.recalled.lesson)
 
     def _in_form(self, lesson: Lesson) -> bool:
-        """Whether the lesson's answer has the form that is asked for: a question for a yes or no is not
-        answered by what was taught to another kind of question."""
-        taught = lesson.prompt[-1].text
-        return asks_yes_or_no(taught) or not asks_yes_or_no(self._said[-1])
+        """Whether the lesson's answer has the form that is asked for: a question for a yes or no, a number or
+        a time is not answered by what was taught to another kind of question and has none."""
+        if asks_yes_or_no(self._said[-1]):
+            return asks_yes_or_no(lesson.prompt[-1].text)
+        return fold(lesson.answer) not in self._of_other_form
 
     def standards(self, tokenizer: Tokenizer, max_tokens: int) -> Standards:
         """The Standards for engine.generate."""
@@ -193,7 +208,7 @@ class AnswerCheck:
             return sure or in_place(self._said, self.known.comfort[folded])
         if folded in self.known.answers.get(other_person(self._said[-1]), frozenset()):
             return False  # the taught answer is about the other person
-        if self._tells_of_others(answer.text):
+        if self._answers_another(answer.text):
             return False
         if broken(answer.text) and not self._broken:
             return False
@@ -228,25 +243,27 @@ class AnswerCheck:
         lesson = self.offered.lesson if self.offered else None
         return lesson if lesson and fold(text) == fold(lesson.answer) else None
 
-    def _tells_of_others(self, text: str) -> bool:
-        """Whether the text says of this person what was taught of another."""
-        return bool(self._of_others) and any(
-            fact <= content_words(text) for fact in self._of_others
-        )
+    def _answers_another(self, text: str) -> bool:
+        """Whether the text says of this person what was taught of another, or is the answer to another kind
+        of question."""
+        if fold(text) in self._of_other_form:
+            return True
+        words = content_words(text) if self._of_others else frozenset()
+        return any(fact <= words for fact in self._of_others)
 
     def _certainty(self, answer: Finished) -> float:
         return certainty(answer.own_logprobs, self.exponent) or 0.0
 
     def shown(self, answer: Finished, count: int) -> tuple[str, float | None]:
         """(text, certainty 0 to 1 or None) of a final candidate; call it in the order in which they end. An
-        offered text has none, nor has what was taught of somebody else, so neither is ever the surest.
+        offered text has none, nor has what was taught for another question, so neither is ever the surest.
         count: number of all candidates. Repairs the form of a text that no retry made acceptable."""
         if answer.ending == "cancelled":
             return answer.text, None
         text = answer.text if self._broken else mended(answer.text, self._seen)
         if self.offered_lesson(answer.text):
             return text, None
-        if self._tells_of_others(text):
+        if self._answers_another(text):
             return text, None  # all retries said it too
         sure = certainty(answer.own_logprobs, self.exponent)
         if self.recalled and sure is not None:

@@ -1,8 +1,14 @@
-"""Whether an English message asks for something, by its mark or its first words."""
+"""Whether an English message asks for something, and for what kind of answer, by its mark and first words."""
 
 from __future__ import annotations
 
 import re
+from typing import Literal
+
+from learning.text.number_words import find_words
+
+Form = Literal["number", "time"]
+"""What an answer must have: a number ("how old"), or a number or a word for a time ("when")."""
 
 _VERB = "is|am|are|was|were|do|does|did|can|will|should|would|could"
 _ASKS = re.compile(
@@ -28,3 +34,43 @@ def is_question(message: str) -> bool:
     """Whether something is asked, with or without a mark, or is to be told."""
     plain = " ".join(message.replace("\u2019", "'").split())
     return plain.endswith("?") or bool(_ASKS.fullmatch(plain.rstrip("!. ")))
+
+
+_OPENS = r"(?:(?:please )?(?:tell|remind) me,? |(?:do|can) you (?:know|remember|tell me) )?"
+_NUMBER = re.compile(
+    rf"{_OPENS}(?:how (?:old|many|much|long|tall|big|far|often|heavy)"
+    r"|what size|(?:what|which) (?:year|number))\b",
+    re.IGNORECASE,
+)
+_WHEN = re.compile(
+    rf"{_OPENS}(?:(?:since |until )?when|(?:on |at |in )?(?:what|which) (?:day|date|month|time|season))\b",
+    re.IGNORECASE,
+)
+_ASKS_MORE = re.compile(r"\b(?:what|who|whom|whose|where|why|which)\b", re.IGNORECASE)
+"""Behind "when" at the beginning: "When I came home, what was gone?" asks for no time."""
+_DAYS = r"mon|tues|wednes|thurs|fri|satur|sun"
+_MONTHS = (
+    """january|february|march|april|may|june|july|august|september|october|november|december"""
+)
+_TIMES = """spring|summer|autumn|fall|winter|morning|noon|afternoon|evening|night|midnight|dawn|second|minute|
+hour|day|week|month|year|weekend|birthday|holiday|christmas|easter|ago|last|next|today|tomorrow|yesterday|now|soon|
+before|after|since|until|during|when|while|every|always|never|often|once|twice|ever""".replace(
+    "\n", ""
+)
+_TIME = re.compile(rf"\b(?:(?:{_DAYS})day|{_MONTHS}|{_TIMES})s?\b", re.IGNORECASE)
+
+
+def asked_form(question: str) -> Form | None:
+    """What an answer to the question must have; None if that cannot be told from its first words."""
+    plain = " ".join(question.split())
+    if _NUMBER.match(plain):
+        return "number"
+    if (found := _WHEN.match(plain)) and not _ASKS_MORE.search(plain, found.end()):
+        return "time"
+    return None
+
+
+def has_form(text: str, form: Form) -> bool:
+    """Whether a text has what such an answer must have."""
+    number = bool(re.search(r"\d", text) or find_words(text))
+    return number or (form == "time" and bool(_TIME.search(text)))

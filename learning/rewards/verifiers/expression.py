@@ -24,9 +24,9 @@ from learning.rewards.verifiers.asserted import DIGITS, denied
 from learning.rewards.verifiers.dress import unmarked
 from learning.rewards.verifiers.expression_size import too_large
 from learning.rewards.verifiers.number import box_is_denied, boxed_or_none, read_number
-from learning.rewards.verifiers.number_words import SCALES, read_words
 from learning.rewards.verifiers.quantity import Number
 from learning.rewards.verifiers.verified import Check, Lent, ScoringFailed, Verdict, verdict_of
+from learning.text.number_words import SCALES, read_words
 
 SECONDS = 2.0
 """Deadline for one comparison, which usually takes 0.05 s; an answer that takes longer is wrong."""

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from learning.rewards.verifiers.asserted import DIGITS, WORDS
 from learning.rewards.verifiers.dress import undressed
-from learning.rewards.verifiers.number_words import PARTS, SCALES, ends_in_words, find_words
+from learning.text.number_words import PARTS, SCALES, ends_in_words, find_words
 
 LONGEST = 60
 """Most characters in a number; a longer one is not read."""

@@ -139,6 +139,22 @@ def test_what_was_taught_of_one_person_is_not_said_of_another() -> None:
     assert asked.may_not_know
 
 
+def test_a_number_or_a_time_is_not_answered_by_what_has_none() -> None:
+    cafe = Lesson("example", (Turn("user", "When does the café open?"),), "It never does.")
+    for question in ("How old is my sister?", "When did I last see my sister?"):
+        asked = check(question, lessons=(SISTER, cafe))
+        assert not asked.acceptable(answer(SISTER.answer, SURE))
+        assert asked.shown(answer(SISTER.answer, SURE), 5) == (SISTER.answer, None)
+        assert asked.acceptable(answer("Ingrid is 30 years old since May."))
+        found = Recalled(replace(SISTER, id=3), 0.4)
+        turns = (Turn("user", question),)
+        offered = AnswerCheck(turns, Known.of((), (SISTER,)), True, find=lambda one=found: one)
+        assert offered.standards(load_tokenizer(SHIPPED / "10m"), 64).offer([]) == ()
+    when = check("When is the café open?", lessons=(SISTER, cafe))
+    assert when.acceptable(answer(cafe.answer, SURE)), "taught for such a question"
+    assert check("Who is my sister?", lessons=(SISTER,)).acceptable(answer(SISTER.answer))
+
+
 def test_it_is_said_of_the_person_of_whom_it_was_taught_or_told() -> None:
     own = check("What's the name of my sister?", lessons=(SISTER,))
     assert own.acceptable(answer(SISTER.answer))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from learning.text.asking import asks_yes_or_no, is_question
+from learning.text.asking import asked_form, asks_yes_or_no, has_form, is_question
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,31 @@ def test_what_is_answered_by_yes_or_no() -> None:
     assert asks_yes_or_no("Is my sister called Astrid?") and asks_yes_or_no("do I eat meat")
     assert not asks_yes_or_no("Do you know what my sister is called?")
     assert not asks_yes_or_no("What is my sister called?")
+
+
+@pytest.mark.parametrize(
+    ("question", "form"),
+    [
+        ("How old is my sister?", "number"),
+        ("tell me how many legs my dog has", "number"),
+        ("What year was I born in?", "number"),
+        ("do you know when I met Ann", "time"),
+        ("Since when do I smoke?", "time"),
+        ("On which day do I swim?", "time"),
+        ("When I met the Queen, what went wrong?", None),
+        ("Who waters the plants when we are away?", None),
+        ("How is my sister?", None),
+        ("What is my number?", None),
+        ("", None),
+    ],
+)
+def test_what_an_answer_must_have(question: str, form: str | None) -> None:
+    assert asked_form(question) == form
+
+
+def test_numbers_and_times() -> None:
+    for text in ("She is 30.", "Thirty-one."):
+        assert has_form(text, "number") and has_form(text, "time")
+    for text in ("On Mondays.", "Last summer.", "You never did."):
+        assert has_form(text, "time") and not has_form(text, "number")
+    assert not has_form("Your sister is called Ingrid.", "time")

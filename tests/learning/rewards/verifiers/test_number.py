@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from learning.rewards.verifiers.answer import read_answer
 from learning.rewards.verifiers.number import last_number, number_score, read_number
-from learning.rewards.verifiers.number_words import read_words
+from learning.text.number_words import read_words
 
 
 @pytest.mark.parametrize(
