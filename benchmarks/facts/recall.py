@@ -11,7 +11,8 @@ and the fit of what is recalled (recall_weighing.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Any
@@ -134,16 +135,8 @@ def measured(
     half = one_asked("VIDYA_PEOPLE_HALF", HALVES)
     pause = number_asked("VIDYA_PEOPLE_PAUSE") or 0.0
     facts = read_people(half)[: QUICK_FACTS if options.quick else FACTS]
-    with scratch_home(options) as (home, model):
-        place = RecallPlace(home, model, options.seeds[0])
-        try:
-            for fact in facts:
-                place.teach([Fact(fact.prompt, fact.answer, "", "")])
-                place.rest(pause)
-            options.say(f"{len(facts)} facts taught")
-            found = measure(place, facts, options)
-        finally:
-            place.close()
+    with taught_place(facts, options.seeds[0], pause, options) as (place, model):
+        found = measure(place, facts, options)
     result = {
         "benchmark": name,
         "machine": where,
@@ -158,6 +151,23 @@ def measured(
         command = f"{asked} {options.command(name)}"
         write(options.out, name, title, command, parts(result), result)
     return result
+
+
+@contextmanager
+def taught_place(
+    facts: Sequence[PersonFact], seed: int, pause: float, options: BenchOptions
+) -> Iterator[tuple[RecallPlace, str]]:
+    """(a place where these facts were taught, with so many seconds of a pause after each; its model)."""
+    with scratch_home(options) as (home, model):
+        place = RecallPlace(home, model, seed)
+        try:
+            for fact in facts:
+                place.teach([Fact(fact.prompt, fact.answer, "", "")])
+                place.rest(pause)
+            options.say(f"seed {seed}: {len(facts)} facts taught")
+            yield place, model
+        finally:
+            place.close()
 
 
 def openings(options: BenchOptions) -> list[str]:
