@@ -1,10 +1,10 @@
 """Measures what telling questions apart does to answers that were taught for another question.
 
 Teaches facts of people.jsonl with pauses, then asks with the app's session and teacher, five answers each,
-with the same weights and the same seed: without the rules of learning.teacher.answer_check about other persons
-and other forms of answers, and with them. Right is what holds the fact's key. Each seed has twenty other
-facts. VIDYA_PEOPLE_HALF: "tune" (default) or "unseen", which is for final figures only. VIDYA_PEOPLE_PAUSE:
-seconds of a pause after each lesson (0: none). Left out: the weights alone (people.py).
+with the same weights and the same seed: without the rules of learning.teacher.answer_check about other
+persons and other forms of answers, and with them. Right is what holds the fact's key. Each seed has twenty
+other facts. VIDYA_PEOPLE_HALF: "tune" (default) or "unseen", which is for final figures only.
+VIDYA_PEOPLE_PAUSE: seconds of a pause after each lesson (0: none). Left out: the weights alone (people.py).
 """
 
 from __future__ import annotations

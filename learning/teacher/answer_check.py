@@ -4,8 +4,8 @@ An answer is sampled again if
 - its form is flawed (learning.text.flaws),
 - it comforts an owner who is not in need (learning.text.comfort), and the model is not sure of it,
 - it answers "Where do I live?" with the answer taught for "Where do you live?",
-- it answers "What is Tom's sister called?" with what was taught of the owner's sister, or "How old is my
-  sister?" with an answer taught for another question and without a number,
+- it answers "What is Tom's sister called?" or "What is my brother called?" with what was taught of the
+  owner's sister, or "How old is my sister?" with an answer taught for another question and without a number,
 - it says that Vidya does not know, although an answer was taught or another candidate may know.
 If nothing was taught for a question and the model is sure of no answer, the last of several candidates
 is NOT_KNOWN. The answer of a lesson that may be meant is offered in place of the one before that. If a lesson
@@ -27,12 +27,12 @@ from learning.memory.tasks import NOT_KNOWN
 from learning.protocol.records import Lesson, Turns
 from learning.teacher.certainty import AT_A_LOSS, EXPONENT, SURE, certainty, of_not_knowing
 from learning.teacher.recall import Recalled
+from learning.text.another import asks_another
 from learning.text.asking import asked_form, asks_yes_or_no, has_form, is_question
 from learning.text.comfort import CRISIS, in_danger, in_need, in_place
 from learning.text.content import content_words
 from learning.text.flaws import Blends, broken, chunks, mended, seams
 from learning.text.normalise import fold
-from learning.text.persons import about_another
 from personality.book import NEED, BookEntry, BookError, shipped_book_path
 from personality.parsed import ParsedBooks, mark_of
 
@@ -67,12 +67,12 @@ class Known:
         return cls(_grouped(pairs), chunks(texts), Blends(texts), _grouped(need), tuple(pairs))
 
     def of_others(self, message: str) -> list[frozenset[str]]:
-        """What was taught of somebody else than the message is about: for each such answer the content words
-        that its question does not have. Left out are answers of yes and no, which tell nothing alone, and
-        what was taught of this person as well."""
+        """What was taught of somebody or something else than the message asks about: for each such answer the
+        content words that its question does not have. Left out are answers of yes and no, which tell nothing
+        alone, and what was taught of this as well."""
         asked, found = content_words(message), list[frozenset[str]]()
         for question, answer in self.pairs:
-            if not about_another(message, question, answer):
+            if not asks_another(message, question, answer):
                 continue
             fact = content_words(answer) - content_words(question)
             if fact - _YES_OR_NO and not self._taught_of(asked - content_words(question), fact):
@@ -89,9 +89,9 @@ class Known:
         found = {fold(answer) for answer in others if not has_form(answer, form)}
         return found - {NOT_KNOWN_FOLD, CRISIS_FOLD, *self.comfort}
 
-    def _taught_of(self, persons: frozenset[str], fact: frozenset[str]) -> bool:
+    def _taught_of(self, about: frozenset[str], fact: frozenset[str]) -> bool:
         texts = (content_words(f"{question} {answer}") for question, answer in self.pairs)
-        return any(fact <= words and persons & words for words in texts)
+        return any(fact <= words and about & words for words in texts)
 
 
 _YES_OR_NO = content_words("yes no")
@@ -244,7 +244,7 @@ class AnswerCheck:
         return lesson if lesson and fold(text) == fold(lesson.answer) else None
 
     def _answers_another(self, text: str) -> bool:
-        """Whether the text says of this person what was taught of another, or is the answer to another kind
+        """Whether the text says of this what was taught of something else, or is the answer to another kind
         of question."""
         if fold(text) in self._of_other_form:
             return True

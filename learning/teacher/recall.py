@@ -35,8 +35,8 @@ from learning.teacher.relevance import (
     answer_logprobs,
     reads_contexts,
 )
+from learning.text.another import asks_another
 from learning.text.normalise import fold
-from learning.text.persons import about_another
 from personality.book import shipped_book_path
 
 NEAREST = 3
@@ -257,7 +257,7 @@ def recallable(lessons: Sequence[Lesson]) -> list[Lesson]:
 def _of_same(lesson: Lesson, message: str) -> bool:
     """Whether the message may be about whom the lesson is about."""
     question = _question(lesson)
-    return same_person(question, message) and not about_another(message, question, lesson.answer)
+    return same_person(question, message) and not asks_another(message, question, lesson.answer)
 
 
 def _question(lesson: Lesson) -> str:

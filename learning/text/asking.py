@@ -39,7 +39,7 @@ def is_question(message: str) -> bool:
 _OPENS = r"(?:(?:please )?(?:tell|remind) me,? |(?:do|can) you (?:know|remember|tell me) )?"
 _NUMBER = re.compile(
     rf"{_OPENS}(?:how (?:old|many|much|long|tall|big|far|often|heavy)"
-    r"|what size|(?:what|which) (?:year|number))\b",
+    r"|what size|(?:what|which) (?:year|number)|what (?:do|does|did|will) .+ (?:cost|weigh))\b",
     re.IGNORECASE,
 )
 _WHEN = re.compile(

@@ -1,15 +1,16 @@
-"""A question about somebody else is told from the owner's own, in the forms that people write."""
+"""A question about somebody or something else is told from a taught one, in the forms that people write."""
 
 from __future__ import annotations
 
 import pytest
 
 from benchmarks.facts.people_data import PersonFact, read_people
-from learning.text.persons import about_another
+from learning.text.another import asks_another
 
 SISTER = ("What is my sister called?", "Your sister is called Ingrid.")
 WORK = ("Where do I work?", "You work at the harbour.")
 DRINK = ("what do i drink at parties", "At parties you drink arak.")
+BEFORE = ("What do I do before work?", "Before work you row.")
 NAMED = ("What does Declan's son play?", "Declan's son plays the drums.")
 
 
@@ -24,10 +25,16 @@ NAMED = ("What does Declan's son play?", "Declan's son plays the drums.")
         (DRINK, "what does eitan drink at parties"),
         (DRINK, "Which cocktails does Eitan drink at parties?"),
         (NAMED, "What does Tom's son play?"),
+        (SISTER, "What is my brother called?"),
+        (SISTER, "what's the name of my mum"),
+        (BEFORE, "What do I do after work?"),
+        (BEFORE, "what do i do after work"),
+        (("What do I eat for breakfast?", "You eat eggs."), "What do I eat for supper?"),
+        (("Where is our cat?", "Your cat is out."), "Where is our dog?"),
     ],
 )
-def test_somebody_else(taught: tuple[str, str], message: str) -> None:
-    assert about_another(message, *taught)
+def test_something_else(taught: tuple[str, str], message: str) -> None:
+    assert asks_another(message, *taught)
 
 
 @pytest.mark.parametrize(
@@ -47,10 +54,14 @@ def test_somebody_else(taught: tuple[str, str], message: str) -> None:
         (("What is my sister's number?", "It is 4817."), "What is Ingrid's number?"),
         (("Who am I?", "You are Ann."), "Who is Tom?"),
         (SISTER, ""),
+        (BEFORE, "What do I do in the morning, before work?"),
+        (BEFORE, "Before work, what do I do?"),
+        (("How is my mother?", "Your mother is well."), "How is my mum?"),
+        (("Who is my boss?", "Your boss is your uncle."), "Who is my uncle?"),
     ],
 )
 def test_the_same_or_not_to_be_told(taught: tuple[str, str], message: str) -> None:
-    assert not about_another(message, *taught)
+    assert not asks_another(message, *taught)
 
 
 def _asked(fact: PersonFact) -> list[str]:
@@ -61,7 +72,7 @@ def _asked(fact: PersonFact) -> list[str]:
 def test_how_often_it_is_right_about_questions_of_people() -> None:
     """Of the tuning half: most questions about somebody else, and hardly one about the fact itself."""
     facts = read_people("tune")
-    others = [about_another(fact.neighbour, fact.prompt, fact.answer) for fact in facts]
-    wrong = [text for f in facts for text in _asked(f) if about_another(text, f.prompt, f.answer)]
+    others = [asks_another(fact.neighbour, fact.prompt, fact.answer) for fact in facts]
+    wrong = [text for f in facts for text in _asked(f) if asks_another(text, f.prompt, f.answer)]
     assert sum(others) >= 65 and len(facts) == 100
     assert len(wrong) <= 2, wrong

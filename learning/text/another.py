@@ -1,0 +1,124 @@
+"""Whether a message asks something else than a taught question, although nearly all words are the same.
+
+"What is Tom's sister called?" and "What is my brother called?" are not what "What is my sister called?"
+taught, nor is "What do I do after work?" what "What do I do before work?" taught. Tells by forms of words
+alone; where it cannot tell, it says no. English. Imports no torch.
+"""
+
+from __future__ import annotations
+
+import re
+
+from learning.text.content import content_words
+from learning.text.normalise import fold
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_HAS = re.compile(r"([^\W\d_][\w-]*)['’]s\b", re.IGNORECASE)
+"""Somebody before "'s"."""
+_IS = _words("""what who where when why how which that this it here there he she let everything something
+nothing today tomorrow yesterday tonight year month week day morning evening night""")
+"""Words before "'s" that own nothing: "what's", "today's"."""
+_DOES = re.compile(
+    r"\b(?:does|did|is|was|has|must|can|could|should|will|would)(?:n['’]t)? (?:(?:my|our) )?([^\W\d_][\w-]*)",
+    re.IGNORECASE,
+)
+"""The subject behind a verb that asks."""
+_NO_SUBJECT = _words("""i we me us you he she it they my our your his her their this that these those there
+the a an any some no not one""")
+_HIMSELF = re.compile(r"\b(?:i|we)\b")
+_NAME = {"call": "nam"}
+"""What something is called is its name."""
+_INSTEAD = """
+mother|mum|mom|mam|mummy|mommy father|dad|daddy|papa sister brother aunt|auntie uncle cousin niece
+nephew son daughter grandmother|grandma|gran|granny|nan|nana grandfather|grandpa|granddad wife
+husband girlfriend boyfriend neighbour|neighbor landlord|landlady boss colleague friend teacher
+doctor dentist
+
+dog cat parrot hamster rabbit horse fish
+
+car bike|bicycle boat van motorbike|motorcycle
+
+before after
+
+last next
+
+yesterday today tomorrow
+
+morning noon evening|night
+
+spring summer autumn|fall winter
+
+monday|mondays tuesday|tuesdays wednesday|wednesdays thursday|thursdays friday|fridays
+saturday|saturdays sunday|sundays
+
+january february march april may june july august september october november december
+
+breakfast lunch dinner|supper
+
+best worst
+
+most least
+"""
+"""Paragraph by paragraph: words that stand in each other's place and mean something else; "|" stands between
+those that mean the same."""
+_PLACES = {
+    word: (row, names)
+    for row, words in enumerate(_INSTEAD.split("\n\n"))
+    for names in words.split()
+    for word in names.split("|")
+}
+"""Word -> (the number of its paragraph, all that mean the same)."""
+
+
+def asks_another(message: str, question: str, answer: str) -> bool:
+    """Whether the message asks what a taught question asks, but of something else.
+
+    Somebody else whom question and answer do not mention owns what is asked for ("Tom's sister", for "my
+    sister"); or it is asked of somebody else than the owner or the one who is named ("What does Tom drink at
+    parties?", for "What do I drink at parties?"); or another relation, animal, time or the like stands in a
+    word's place. All other content words of the question must stand in the message: "Ingrid's number" may
+    well be "my sister's number".
+    """
+    owners, subjects = _owners(question), _subjects(question)
+    named = frozenset(word for word in (*owners, *subjects) if word[0].isupper())
+    there = {*fold(question).split(), *fold(answer).split(), *_folded(owners | _owners(answer))}
+    others = _folded(_owners(message))
+    of_himself = _HIMSELF.search(fold(question)) and not _HIMSELF.search(fold(message))
+    if of_himself or named & subjects:
+        others |= _folded(_subjects(message))
+    replaced = _replaced(message, question, answer)
+    asked = _asked(question)
+    rest = asked - _asked(" ".join([*named, *replaced]))
+    return bool(others - there or replaced) and bool(asked) and rest <= _asked(message)
+
+
+def _replaced(message: str, question: str, answer: str) -> set[str]:
+    """Words of the question in whose place the message has others of their paragraph of `_INSTEAD`."""
+    said, asked = _places(message), _places(question)
+    rows = {row for row, _ in said - asked - _places(answer)}
+    return {word for row, names in asked - said if row in rows for word in names.split("|")}
+
+
+def _places(text: str) -> set[tuple[int, str]]:
+    words = fold(text.replace("\u2019", "'").replace("'s", " ")).split()
+    return {_PLACES[word] for word in words if word in _PLACES}
+
+
+def _owners(text: str) -> frozenset[str]:
+    return frozenset(word for word in _HAS.findall(text) if word.lower() not in _IS)
+
+
+def _subjects(text: str) -> frozenset[str]:
+    return frozenset(word for word in _DOES.findall(text) if word.lower() not in _NO_SUBJECT | _IS)
+
+
+def _folded(words: frozenset[str]) -> frozenset[str]:
+    return frozenset(word.lower() for word in words)
+
+
+def _asked(text: str) -> frozenset[str]:
+    return frozenset(_NAME.get(word, word) for word in content_words(text))
