@@ -75,7 +75,7 @@ def untold() -> Iterator[None]:
     """Without the rules."""
     with (
         patch.object(Known, "of_others", lambda *_: []),
-        patch.object(Known, "of_other_form", lambda *_: set()),
+        patch.object(Known, "of_other_form", lambda *_: False),
     ):
         yield
 

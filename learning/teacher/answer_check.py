@@ -27,8 +27,8 @@ from learning.memory.tasks import NOT_KNOWN
 from learning.protocol.records import Lesson, Turns
 from learning.teacher.certainty import AT_A_LOSS, EXPONENT, SURE, certainty, of_not_knowing
 from learning.teacher.recall import Recalled
-from learning.text.another import asks_another
-from learning.text.asking import asked_form, asks_yes_or_no, has_form, is_question
+from learning.text.another import asked_words, asks_another, fixed_words
+from learning.text.asking import Form, asked_form, asks_yes_or_no, has_form, is_question
 from learning.text.comfort import CRISIS, in_danger, in_need, in_place
 from learning.text.content import content_words
 from learning.text.flaws import Blends, broken, chunks, mended, seams
@@ -51,8 +51,10 @@ class Known:
     """Detects answers that mix two taught ones."""
     comfort: dict[str, frozenset[str]]
     """Folded answer for somebody in need -> the folded questions for which it was written."""
-    pairs: tuple[tuple[str, str], ...] = ()
-    """All (question, answer)."""
+    questions: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Folded answer -> the questions for which it was taught."""
+    pairs: tuple[tuple[frozenset[str], str, str], ...] = ()
+    """(`fixed_words` of a question, the question, its answer) of all."""
 
     @classmethod
     def of(cls, entries: Sequence[BookEntry], lessons: Iterable[Lesson]) -> Known:
@@ -64,34 +66,51 @@ class Known:
         pairs += [(x.prompt[-1].text, x.answer) for x in lessons if x.prompt and x.answer]
         need = [(e.answer, e.question) for e in entries if e.heading.startswith(NEED)]
         texts = [answer for _, answer in pairs]
-        return cls(_grouped(pairs), chunks(texts), Blends(texts), _grouped(need), tuple(pairs))
+        questions: dict[str, dict[str, None]] = {}
+        for question, answer in pairs:
+            questions.setdefault(fold(answer), {})[question] = None
+        return cls(
+            _grouped(pairs),
+            chunks(texts),
+            Blends(texts),
+            _grouped(need),
+            {answer: tuple(asked) for answer, asked in questions.items()},
+            tuple((fixed_words(question), question, answer) for question, answer in pairs),
+        )
 
     def of_others(self, message: str) -> list[frozenset[str]]:
         """What was taught of somebody or something else than the message asks about: for each such answer the
         content words that its question does not have. Left out are answers of yes and no, which tell nothing
         alone, and what was taught of this as well."""
-        asked, found = content_words(message), list[frozenset[str]]()
-        for question, answer in self.pairs:
-            if not asks_another(message, question, answer):
+        said, found = asked_words(message), list[frozenset[str]]()
+        for fixed, question, answer in self.pairs:
+            if not fixed <= said or not asks_another(message, question, answer):
                 continue
             fact = content_words(answer) - content_words(question)
-            if fact - _YES_OR_NO and not self._taught_of(asked - content_words(question), fact):
+            about = content_words(message) - content_words(question)
+            if fact - _YES_OR_NO and not self._taught_of(about, fact):
                 found.append(fact)
         return found
 
-    def of_other_form(self, message: str) -> set[str]:
-        """If a number or a time is asked for: the answers, folded, that have none and were taught for other
-        kinds of questions, but for comfort and for not knowing. Empty otherwise."""
-        form = asked_form(message)
-        if form is None:
-            return set()
-        others = (answer for question, answer in self.pairs if asked_form(question) != form)
-        found = {fold(answer) for answer in others if not has_form(answer, form)}
-        return found - {NOT_KNOWN_FOLD, CRISIS_FOLD, *self.comfort}
+    def of_other_form(self, form: Form, text: str) -> bool:
+        """Whether a text is an answer that has no number or time, as `form` asks for, and was taught only for
+        other kinds of questions. Comfort and not knowing are answers to all."""
+        folded = fold(text)
+        if folded in (NOT_KNOWN_FOLD, CRISIS_FOLD) or folded in self.comfort:
+            return False
+        questions = self.questions.get(folded, ())
+        other = bool(questions) and all(asked_form(question) != form for question in questions)
+        return other and not has_form(text, form)
 
     def _taught_of(self, about: frozenset[str], fact: frozenset[str]) -> bool:
-        texts = (content_words(f"{question} {answer}") for question, answer in self.pairs)
-        return any(fact <= words and about & words for words in texts)
+        """Whether one exchange has all words of the fact and one of those that it would be about."""
+        for _, question, answer in self.pairs:
+            text = f"{question} {answer}".casefold()
+            if any(word in text for word in about):  # quick, and most have none
+                words = content_words(text)
+                if fact <= words and about & words:
+                    return True
+        return False
 
 
 _YES_OR_NO = content_words("yes no")
@@ -155,9 +174,7 @@ class AnswerCheck:
         talk = content_words(" ".join(turn.text for turn in self.turns))
         of_others = [] if self._answers else self.known.of_others(self._said[-1])
         self._of_others = [fact for fact in of_others if not fact <= talk]
-        self._of_other_form = set[str]()
-        if not self._answers:
-            self._of_other_form = self.known.of_other_form(self._said[-1])
+        self._form = None if self._answers else asked_form(self._said[-1])
         self._in_need = in_need(self._said)
         self._in_danger = in_danger(self._said[-1]) and not self._answers - {CRISIS_FOLD}
 
@@ -177,7 +194,7 @@ class AnswerCheck:
         a time is not answered by what was taught to another kind of question and has none."""
         if asks_yes_or_no(self._said[-1]):
             return asks_yes_or_no(lesson.prompt[-1].text)
-        return fold(lesson.answer) not in self._of_other_form
+        return not self._has_other_form(lesson.answer)
 
     def standards(self, tokenizer: Tokenizer, max_tokens: int) -> Standards:
         """The Standards for engine.generate."""
@@ -243,10 +260,13 @@ class AnswerCheck:
         lesson = self.offered.lesson if self.offered else None
         return lesson if lesson and fold(text) == fold(lesson.answer) else None
 
+    def _has_other_form(self, text: str) -> bool:
+        return self._form is not None and self.known.of_other_form(self._form, text)
+
     def _answers_another(self, text: str) -> bool:
         """Whether the text says of this what was taught of something else, or is the answer to another kind
         of question."""
-        if fold(text) in self._of_other_form:
+        if self._has_other_form(text):
             return True
         words = content_words(text) if self._of_others else frozenset()
         return any(fact <= words for fact in self._of_others)

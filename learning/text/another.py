@@ -8,6 +8,7 @@ alone; where it cannot tell, it says no. English. Imports no torch.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from learning.text.content import content_words
 from learning.text.normalise import fold
@@ -31,7 +32,6 @@ _NO_SUBJECT = _words("""i we me us you he she it they my our your his her their 
 the a an any some no not one""")
 _HIMSELF = re.compile(r"\b(?:i|we)\b")
 _NAME = {"call": "nam"}
-"""What something is called is its name."""
 _INSTEAD = """
 mother|mum|mom|mam|mummy|mommy father|dad|daddy|papa sister brother aunt|auntie uncle cousin niece
 nephew son daughter grandmother|grandma|gran|granny|nan|nana grandfather|grandpa|granddad wife
@@ -74,6 +74,20 @@ _PLACES = {
 """Word -> (the number of its paragraph, all that mean the same)."""
 
 
+@lru_cache(maxsize=1 << 15)
+def asked_words(text: str) -> frozenset[str]:
+    """The content words that a question asks with; what something is called is its name."""
+    return frozenset(_NAME.get(word, word) for word in content_words(text))
+
+
+@lru_cache(maxsize=1 << 15)
+def fixed_words(question: str) -> frozenset[str]:
+    """Of these, those that must stand in a message that `asks_another`: the others may be replaced. Quick to
+    compare."""
+    replaced = " ".join([*_named(question), *(w for w in _split(question) if w in _PLACES)])
+    return asked_words(question) - asked_words(replaced)
+
+
 def asks_another(message: str, question: str, answer: str) -> bool:
     """Whether the message asks what a taught question asks, but of something else.
 
@@ -83,17 +97,16 @@ def asks_another(message: str, question: str, answer: str) -> bool:
     word's place. All other content words of the question must stand in the message: "Ingrid's number" may
     well be "my sister's number".
     """
-    owners, subjects = _owners(question), _subjects(question)
-    named = frozenset(word for word in (*owners, *subjects) if word[0].isupper())
+    owners, named = _owners(question), _named(question)
     there = {*fold(question).split(), *fold(answer).split(), *_folded(owners | _owners(answer))}
     others = _folded(_owners(message))
     of_himself = _HIMSELF.search(fold(question)) and not _HIMSELF.search(fold(message))
-    if of_himself or named & subjects:
+    if of_himself or named & _subjects(question):
         others |= _folded(_subjects(message))
     replaced = _replaced(message, question, answer)
-    asked = _asked(question)
-    rest = asked - _asked(" ".join([*named, *replaced]))
-    return bool(others - there or replaced) and bool(asked) and rest <= _asked(message)
+    asked = asked_words(question)
+    rest = asked - asked_words(" ".join([*named, *replaced]))
+    return bool(others - there or replaced) and bool(asked) and rest <= asked_words(message)
 
 
 def _replaced(message: str, question: str, answer: str) -> set[str]:
@@ -104,8 +117,16 @@ def _replaced(message: str, question: str, answer: str) -> set[str]:
 
 
 def _places(text: str) -> set[tuple[int, str]]:
-    words = fold(text.replace("\u2019", "'").replace("'s", " ")).split()
-    return {_PLACES[word] for word in words if word in _PLACES}
+    return {_PLACES[word] for word in _split(text) if word in _PLACES}
+
+
+def _split(text: str) -> list[str]:
+    return fold(text.replace("\u2019", "'").replace("'s", " ")).split()
+
+
+def _named(text: str) -> frozenset[str]:
+    """Whom a question names as owner or subject."""
+    return frozenset(word for word in (*_owners(text), *_subjects(text)) if word[0].isupper())
 
 
 def _owners(text: str) -> frozenset[str]:
@@ -118,7 +139,3 @@ def _subjects(text: str) -> frozenset[str]:
 
 def _folded(words: frozenset[str]) -> frozenset[str]:
     return frozenset(word.lower() for word in words)
-
-
-def _asked(text: str) -> frozenset[str]:
-    return frozenset(_NAME.get(word, word) for word in content_words(text))
