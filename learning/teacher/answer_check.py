@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 
 from engine.selection import Finished, Standards
@@ -78,17 +79,18 @@ class Known:
             tuple((fixed_words(question), question, answer) for question, answer in pairs),
         )
 
-    def of_others(self, message: str) -> list[frozenset[str]]:
+    def of_others(self, message: str, talk: Sequence[str] = ()) -> list[frozenset[str]]:
         """What was taught of somebody or something else than the message asks about: for each such answer the
         content words that its question does not have. Left out are answers of yes and no, which tell nothing
-        alone, and what was taught of this as well."""
+        alone, and what was taught of this as well, or said of it in the talk before."""
         said, found = asked_words(message), list[frozenset[str]]()
         for fixed, question, answer in self.pairs:
             if not fixed <= said or not asks_another(message, question, answer):
                 continue
             fact = content_words(answer) - content_words(question)
             about = content_words(message) - content_words(question)
-            if fact - _YES_OR_NO and not self._taught_of(about, fact):
+            texts = chain(talk, (f"{question} {answer}" for _, question, answer in self.pairs))
+            if fact - _YES_OR_NO and not _tells(texts, about, fact):
                 found.append(fact)
         return found
 
@@ -102,15 +104,15 @@ class Known:
         other = bool(questions) and all(asked_form(question) != form for question in questions)
         return other and not has_form(text, form)
 
-    def _taught_of(self, about: frozenset[str], fact: frozenset[str]) -> bool:
-        """Whether one exchange has all words of the fact and one of those that it would be about."""
-        for _, question, answer in self.pairs:
-            text = f"{question} {answer}".casefold()
-            if any(word in text for word in about):  # quick, and most have none
-                words = content_words(text)
-                if fact <= words and about & words:
-                    return True
-        return False
+
+def _tells(texts: Iterable[str], about: frozenset[str], fact: frozenset[str]) -> bool:
+    """Whether one text has all words of the fact and one of those that it would be about."""
+    for text in map(str.casefold, texts):
+        if any(word in text for word in about):  # quick, and most have none
+            words = content_words(text)
+            if fact <= words and about & words:
+                return True
+    return False
 
 
 _YES_OR_NO = content_words("yes no")
@@ -171,9 +173,8 @@ class AnswerCheck:
         self._taught = fold(self.recalled.lesson.answer) if self.recalled else ""
         if self._taught:
             self._answers |= {self._taught}
-        talk = content_words(" ".join(turn.text for turn in self.turns))
-        of_others = [] if self._answers else self.known.of_others(self._said[-1])
-        self._of_others = [fact for fact in of_others if not fact <= talk]
+        talk = [turn.text for turn in self.turns[:-1]]
+        self._of_others = [] if self._answers else self.known.of_others(self._said[-1], talk)
         self._form = None if self._answers else asked_form(self._said[-1])
         self._in_need = in_need(self._said)
         self._in_danger = in_danger(self._said[-1]) and not self._answers - {CRISIS_FOLD}

@@ -137,6 +137,9 @@ def test_what_was_taught_of_one_person_is_not_said_of_another() -> None:
     assert asked.acceptable(answer("Tom's sister is called Eva."))
     assert asked.acceptable(answer("A sister is a relative."))
     assert asked.may_not_know
+    talk = ("What is my sister called?", SISTER.answer, "What is my brother called?")
+    asked = check(*talk, lessons=(SISTER,))
+    assert not asked.acceptable(answer("Your brother is called Ingrid.", SURE)), "said in this talk"
 
 
 def test_a_number_or_a_time_is_not_answered_by_what_has_none() -> None:
