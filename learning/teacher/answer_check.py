@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 
@@ -248,13 +249,16 @@ class AnswerCheck:
         return all(self._certainty(answer) < AT_A_LOSS for answer in answers)
 
     def _to_offer(self, answers: Sequence[Finished]) -> Recalled | None:
-        """The lesson that may be meant, if none of these answers is its own. To an owner in need nothing is
-        offered."""
-        found = None if self._in_need else self.find()
-        if found is None or not self._in_form(found.lesson):
-            return None
-        given = any(fold(one.text) == fold(found.lesson.answer) for one in answers)
+        """The lesson that may be meant, if none of these answers is its own."""
+        found = self._meant
+        given = found and any(fold(one.text) == fold(found.lesson.answer) for one in answers)
         return None if given else found
+
+    @cached_property
+    def _meant(self) -> Recalled | None:
+        """The lesson that may be meant; to an owner in need none is."""
+        found = None if self._in_need or not self.several else self.find()
+        return found if found and self._in_form(found.lesson) else None
 
     def offered_lesson(self, text: str) -> Lesson | None:
         """The lesson that was offered, if that is its answer."""
@@ -291,6 +295,8 @@ class AnswerCheck:
             # given the lesson; the taught answer itself is right if the lesson is the right one
             said = fold(answer.text) == self._taught
             sure = self.recalled.likely * (1.0 if said else sure)
+        elif sure is not None and self._meant and fold(text) == fold(self._meant.lesson.answer):
+            sure = max(sure, self._meant.likely)  # how sure the model is of it has a part in that
         last = len(self.told) == count - 1 - (self.offered is not None)
         if fold(answer.text) == NOT_KNOWN_FOLD and self.may_not_know and last and self.told:
             sure = max(sure or 0.0, of_not_knowing(self.told))

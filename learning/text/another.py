@@ -97,6 +97,9 @@ def asks_another(message: str, question: str, answer: str) -> bool:
     word's place. All other content words of the question must stand in the message: "Ingrid's number" may
     well be "my sister's number".
     """
+    asked = asked_words(question)
+    if not asked:
+        return False
     owners, named = _owners(question), _named(question)
     there = {*fold(question).split(), *fold(answer).split(), *_folded(owners | _owners(answer))}
     others = _folded(_owners(message))
@@ -104,9 +107,8 @@ def asks_another(message: str, question: str, answer: str) -> bool:
     if of_himself or named & _subjects(question):
         others |= _folded(_subjects(message))
     replaced = _replaced(message, question, answer)
-    asked = asked_words(question)
     rest = asked - asked_words(" ".join([*named, *replaced]))
-    return bool(others - there or replaced) and bool(asked) and rest <= asked_words(message)
+    return bool(others - there or replaced) and rest <= asked_words(message)
 
 
 def _replaced(message: str, question: str, answer: str) -> set[str]:

@@ -116,6 +116,20 @@ def test_a_lesson_is_offered_where_no_candidate_gives_its_answer() -> None:
         assert asked.standards(tokenizer, room).offer([said]) == () and asked.offered is None
 
 
+def test_an_answer_is_as_sure_as_its_lesson_is_meant() -> None:
+    message = "my dog, what's he called?"
+    assert offering(message).shown(answer(TAUGHT.answer, UNSURE), 5) == (TAUGHT.answer, 0.4)
+    assert (offering(message).shown(answer(TAUGHT.answer, SURE), 5)[1] or 0.0) > 0.9
+    assert (offering(message).shown(answer("He is Rex.", UNSURE), 5)[1] or 0.0) < 0.1
+    yes_or_no = offering("Is my dog called Rex?")
+    assert (yes_or_no.shown(answer(TAUGHT.answer, UNSURE), 5)[1] or 0.0) < 0.1
+    alone = replace(offering(message), several=False)
+    assert (alone.shown(answer(TAUGHT.answer, UNSURE), 1)[1] or 0.0) < 0.1, "nothing is looked for"
+    asked = offering(message)
+    asked.shown(answer(TAUGHT.answer, UNSURE), 2)
+    assert asked.shown(answer(NOT_KNOWN, UNSURE), 2)[1] == pytest.approx(0.6)
+
+
 def test_not_knowing_is_as_sure_beside_an_offer_as_without() -> None:
     asked = offering("What name has my dog?")
     asked.standards(load_tokenizer(SHIPPED / "10m"), 64).offer([])
