@@ -4,8 +4,8 @@ Teaches facts of people.jsonl, then asks with the app's session and teacher, fiv
 surest counts; right is what holds the fact's key. Both ways have the same seed, so that an answer for which
 nothing was recalled is the same to the letter and is generated once. Also: questions to
 which nothing was taught, openings of talk.jsonl, seconds to the first token. VIDYA_PEOPLE_HALF: "tune"
-(default) or "unseen", which is for final figures only. VIDYA_PEOPLE_PAUSE: seconds of a pause after each
-lesson (0: none). Left out: the weights alone (people.py, collapse.py),
+(default) or "unseen", which is for final figures only. VIDYA_PEOPLE_FIRST: so many facts are skipped.
+VIDYA_PEOPLE_PAUSE: seconds of a pause after each lesson (0: none). Left out: the weights alone (people.py, collapse.py),
 and the fit of what is recalled (recall_weighing.py).
 """
 
@@ -134,7 +134,8 @@ def measured(
     where = machine()
     half = one_asked("VIDYA_PEOPLE_HALF", HALVES)
     pause = number_asked("VIDYA_PEOPLE_PAUSE") or 0.0
-    facts = read_people(half)[: QUICK_FACTS if options.quick else FACTS]
+    first = int(number_asked("VIDYA_PEOPLE_FIRST") or 0)
+    facts = read_people(half)[first:][: QUICK_FACTS if options.quick else FACTS]
     with taught_place(facts, options.seeds[0], pause, options) as (place, model):
         found = measure(place, facts, options)
     result = {
@@ -143,11 +144,12 @@ def measured(
         "model": model,
         "half": half,
         "facts": len(facts),
+        "first": first,
         "pause": pause,
     }
     result |= found
     if options.out is not None:
-        asked = f"VIDYA_PEOPLE_HALF={half} VIDYA_PEOPLE_PAUSE={pause:g}"
+        asked = f"VIDYA_PEOPLE_HALF={half} VIDYA_PEOPLE_FIRST={first} VIDYA_PEOPLE_PAUSE={pause:g}"
         command = f"{asked} {options.command(name)}"
         write(options.out, name, title, command, parts(result), result)
     return result
