@@ -5,8 +5,8 @@ surest counts; right is what holds the fact's key. Both ways have the same seed,
 nothing was recalled is the same to the letter and is generated once. Also: questions to
 which nothing was taught, openings of talk.jsonl, seconds to the first token. VIDYA_PEOPLE_HALF: "tune"
 (default) or "unseen", which is for final figures only. VIDYA_PEOPLE_FIRST: so many facts are skipped.
-VIDYA_PEOPLE_PAUSE: seconds of a pause after each lesson (0: none). Left out: the weights alone (people.py, collapse.py),
-and the fit of what is recalled (recall_weighing.py).
+VIDYA_PEOPLE_PAUSE: seconds of a pause after each lesson (0: none). Left out: the weights alone
+(people.py, collapse.py), and the fit of what is recalled (recall_weighing.py).
 """
 
 from __future__ import annotations
