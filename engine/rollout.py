@@ -307,21 +307,6 @@ class Rollout:
         }
 
 
-def greedy_answers(
-    model: Model,
-    tokenizer: Tokenizer,
-    messages: Sequence[str],
-    *,
-    max_tokens: int,
-    pause: Callable[[], None] = lambda: None,
-) -> list[str]:
-    """The text of greedy decoding after each message, each alone in a conversation."""
-    found = message_answers(
-        model, tokenizer, messages, 1, max_tokens=max_tokens, temperature=0.0, pause=pause
-    )
-    return [text for ((text, _),) in found]
-
-
 def message_answers(
     model: Model,
     tokenizer: Tokenizer,

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 import pytest
 import torch
@@ -10,7 +11,7 @@ from engine.config import GREEDY
 from engine.errors import DataError
 from engine.generate import Finished, generate
 from engine.model import Model
-from engine.rollout import Answered, Rollout, greedy_answers, message_answers
+from engine.rollout import Answered, Rollout, message_answers
 from engine.tokenizers.tokenizer import Tokenizer
 
 TEXTS = (
@@ -110,10 +111,12 @@ def test_messages_are_answered_as_they_are_alone(
     drawn = message_answers(tiny_model, tiny_tokenizer, messages, 3, max_tokens=5)
     assert [len(answers) for answers in drawn] == [3, 3]
     assert all(text == tiny_tokenizer.decode(a.tokens).strip() for row in drawn for text, a in row)
-    said = greedy_answers(tiny_model, tiny_tokenizer, messages, max_tokens=5)
-    alone = [greedy_answers(tiny_model, tiny_tokenizer, [m], max_tokens=5) for m in messages]
-    assert [[text] for text in said] == alone
-    assert greedy_answers(tiny_model, tiny_tokenizer, [], max_tokens=5) == []
+    greedy = partial(
+        message_answers, tiny_model, tiny_tokenizer, group=1, max_tokens=5, temperature=0.0
+    )
+    both = [found[0][1].tokens for found in greedy(messages)]
+    assert both == [greedy([message])[0][0][1].tokens for message in messages]
+    assert message_answers(tiny_model, tiny_tokenizer, [], 3, max_tokens=5) == []
 
 
 def test_the_batch_stays_full(tiny_model: Model, tiny_tokenizer: Tokenizer) -> None:
