@@ -25,7 +25,7 @@ from pathlib import Path
 from engine.selection import Finished, Standards
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.journal.journal import Journal
-from learning.memory.tasks import NOT_KNOWN
+from learning.memory.tasks import NOT_KNOWN, stands_alone
 from learning.protocol.records import Lesson, Turns
 from learning.teacher.certainty import AT_A_LOSS, EXPONENT, SURE, certainty, of_not_knowing
 from learning.teacher.recall import Recalled
@@ -39,6 +39,9 @@ from personality.book import NEED, BookEntry, BookError, shipped_book_path
 from personality.parsed import ParsedBooks, mark_of
 
 NOT_KNOWN_FOLD, CRISIS_FOLD = fold(NOT_KNOWN), fold(CRISIS)
+TAUGHT = 0.97
+"""Least certainty of the answer that was taught last for the question itself. Right after a lesson it is
+right in 35 of 36 asks, while the model gives it 0.4 (benchmarks/results/calibration.md)."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,8 @@ class Known:
     """Folded answer for somebody in need -> the folded questions for which it was written."""
     questions: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Folded answer -> the questions for which it was taught."""
+    latest: dict[str, str] = field(default_factory=dict)
+    """Folded question that makes sense alone -> the folded answer that was taught last."""
     pairs: tuple[tuple[frozenset[str], str, str], ...] = ()
     """(`fixed_words` of a question, the question, its answer) of all."""
 
@@ -77,6 +82,7 @@ class Known:
             Blends(texts),
             _grouped(need),
             {answer: tuple(asked) for answer, asked in questions.items()},
+            {fold(q): fold(answer) for q, answer in pairs if stands_alone(q)},
             tuple((fixed_words(question), question, answer) for question, answer in pairs),
         )
 
@@ -297,6 +303,8 @@ class AnswerCheck:
             sure = self.recalled.likely * (1.0 if said else sure)
         elif sure is not None and self._meant and fold(text) == fold(self._meant.lesson.answer):
             sure = max(sure, self._meant.likely)  # how sure the model is of it has a part in that
+        elif sure is not None and fold(text) == self.known.latest.get(fold(self._said[-1])):
+            sure = max(sure, TAUGHT)
         last = len(self.told) == count - 1 - (self.offered is not None)
         if fold(answer.text) == NOT_KNOWN_FOLD and self.may_not_know and last and self.told:
             sure = max(sure or 0.0, of_not_knowing(self.told))

@@ -130,6 +130,17 @@ def test_an_answer_is_as_sure_as_its_lesson_is_meant() -> None:
     assert asked.shown(answer(NOT_KNOWN, UNSURE), 2)[1] == pytest.approx(0.6)
 
 
+def test_what_was_taught_for_the_question_itself_is_sure() -> None:
+    later = replace(TAUGHT, answer="Your dog is called Ann.", id=9)
+    asked = check("what is my dog called", lessons=(TAUGHT, later))
+    assert asked.shown(answer(later.answer, UNSURE), 5) == (later.answer, 0.97)
+    assert (asked.shown(answer(TAUGHT.answer, UNSURE), 5)[1] or 0.0) < 0.1, "it was taught before"
+    assert (asked.shown(answer("Rex.", UNSURE), 5)[1] or 0.0) < 0.1
+    assert (asked.shown(answer(later.answer, (0.0,)), 5)[1] or 0.0) == 1.0
+    other = check("my dog, what's he called", lessons=(later,))
+    assert (other.shown(answer(later.answer, UNSURE), 5)[1] or 0.0) < 0.1
+
+
 def test_not_knowing_is_as_sure_beside_an_offer_as_without() -> None:
     asked = offering("What name has my dog?")
     asked.standards(load_tokenizer(SHIPPED / "10m"), 64).offer([])
