@@ -2,9 +2,10 @@
 
 Teaches facts of people.jsonl, then asks with the app's session and teacher, with the same seed without and
 with offers. The surest of the five counts, and whether one of the five is right. VIDYA_PEOPLE_HALF: "tune"
-(default) or "unseen", which is for final figures only. VIDYA_PEOPLE_FIRST: so many facts are skipped.
-VIDYA_PEOPLE_PAUSE: seconds of a pause after each lesson (0: none). Left out: `recall`, which puts the
-lesson before the question (recall.py).
+(default) or "unseen", which is for final figures only. VIDYA_PEOPLE_FIRST, VIDYA_PEOPLE_FACTS: so many
+facts are skipped, and so many taught. VIDYA_PEOPLE_PAUSE: seconds of a pause
+after each lesson (0: none). Left out: `recall`, which puts the lesson
+before the question (recall.py).
 """
 
 from __future__ import annotations

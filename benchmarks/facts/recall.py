@@ -4,9 +4,9 @@ Teaches facts of people.jsonl, then asks with the app's session and teacher, fiv
 surest counts; right is what holds the fact's key. Both ways have the same seed, so that an answer for which
 nothing was recalled is the same to the letter and is generated once. Also: questions to
 which nothing was taught, openings of talk.jsonl, seconds to the first token. VIDYA_PEOPLE_HALF: "tune"
-(default) or "unseen", which is for final figures only. VIDYA_PEOPLE_FIRST: so many facts are skipped.
-VIDYA_PEOPLE_PAUSE: seconds of a pause after each lesson (0: none). Left out: the weights alone
-(people.py, collapse.py), and the fit of what is recalled (recall_weighing.py).
+(default) or "unseen", which is for final figures only. VIDYA_PEOPLE_FIRST, VIDYA_PEOPLE_FACTS: so many
+facts are skipped, and so many taught. VIDYA_PEOPLE_PAUSE: seconds of a pause
+after each lesson (0: none). Left out: the weights alone (people.py, collapse.py), and the fit of what is recalled (recall_weighing.py).
 """
 
 from __future__ import annotations
@@ -135,7 +135,8 @@ def measured(
     half = one_asked("VIDYA_PEOPLE_HALF", HALVES)
     pause = number_asked("VIDYA_PEOPLE_PAUSE") or 0.0
     first = int(number_asked("VIDYA_PEOPLE_FIRST") or 0)
-    facts = read_people(half)[first:][: QUICK_FACTS if options.quick else FACTS]
+    count = int(number_asked("VIDYA_PEOPLE_FACTS") or FACTS)
+    facts = read_people(half)[first:][: QUICK_FACTS if options.quick else count]
     with taught_place(facts, options.seeds[0], pause, options) as (place, model):
         found = measure(place, facts, options)
     result = {
@@ -149,8 +150,8 @@ def measured(
     }
     result |= found
     if options.out is not None:
-        asked = f"VIDYA_PEOPLE_HALF={half} VIDYA_PEOPLE_FIRST={first} VIDYA_PEOPLE_PAUSE={pause:g}"
-        command = f"{asked} {options.command(name)}"
+        asked = f"VIDYA_PEOPLE_HALF={half} VIDYA_PEOPLE_FIRST={first} VIDYA_PEOPLE_FACTS={len(facts)}"
+        command = f"{asked} VIDYA_PEOPLE_PAUSE={pause:g} {options.command(name)}"
         write(options.out, name, title, command, parts(result), result)
     return result
 
