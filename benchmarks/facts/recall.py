@@ -6,7 +6,8 @@ nothing was recalled is the same to the letter and is generated once. Also: ques
 which nothing was taught, openings of talk.jsonl, seconds to the first token. VIDYA_PEOPLE_HALF: "tune"
 (default) or "unseen", which is for final figures only. VIDYA_PEOPLE_FIRST, VIDYA_PEOPLE_FACTS: so many
 facts are skipped, and so many taught. VIDYA_PEOPLE_PAUSE: seconds of a pause
-after each lesson (0: none). Left out: the weights alone (people.py, collapse.py), and the fit of what is recalled (recall_weighing.py).
+after each lesson (0: none). Left out: the weights alone (people.py, collapse.py), and the fit of what is
+recalled (recall_weighing.py).
 """
 
 from __future__ import annotations
