@@ -151,7 +151,9 @@ def measured(
     }
     result |= found
     if options.out is not None:
-        asked = f"VIDYA_PEOPLE_HALF={half} VIDYA_PEOPLE_FIRST={first} VIDYA_PEOPLE_FACTS={len(facts)}"
+        asked = (
+            f"VIDYA_PEOPLE_HALF={half} VIDYA_PEOPLE_FIRST={first} VIDYA_PEOPLE_FACTS={len(facts)}"
+        )
         command = f"{asked} VIDYA_PEOPLE_PAUSE={pause:g} {options.command(name)}"
         write(options.out, name, title, command, parts(result), result)
     return result
