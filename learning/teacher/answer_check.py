@@ -198,11 +198,10 @@ class AnswerCheck:
         return self.recalled is not None and self._in_form(self.recalled.lesson)
 
     def _in_form(self, lesson: Lesson) -> bool:
-        """Whether the lesson's answer has the form that is asked for: a question for a yes or no, a number or
-        a time is not answered by what was taught to another kind of question and has none."""
-        if asks_yes_or_no(self._said[-1]):
-            return asks_yes_or_no(lesson.prompt[-1].text)
-        return not self._has_other_form(lesson.answer)
+        """Whether the lesson's answer has the form that is asked for: a question for a yes or no is not
+        answered by what was taught to another kind of question."""
+        taught = lesson.prompt[-1].text
+        return asks_yes_or_no(taught) or not asks_yes_or_no(self._said[-1])
 
     def standards(self, tokenizer: Tokenizer, max_tokens: int) -> Standards:
         """The Standards for engine.generate."""
@@ -271,13 +270,10 @@ class AnswerCheck:
         lesson = self.offered.lesson if self.offered else None
         return lesson if lesson and fold(text) == fold(lesson.answer) else None
 
-    def _has_other_form(self, text: str) -> bool:
-        return self._form is not None and self.known.of_other_form(self._form, text)
-
     def _answers_another(self, text: str) -> bool:
         """Whether the text says of this what was taught of something else, or is the answer to another kind
         of question."""
-        if self._has_other_form(text):
+        if self._form is not None and self.known.of_other_form(self._form, text):
             return True
         words = content_words(text) if self._of_others else frozenset()
         return any(fact <= words for fact in self._of_others)

@@ -36,6 +36,7 @@ from learning.teacher.relevance import (
     reads_contexts,
 )
 from learning.text.another import asks_another
+from learning.text.asking import fits
 from learning.text.normalise import fold
 from personality.book import shipped_book_path
 
@@ -168,7 +169,7 @@ class LessonRecall:
         near = cosines.topk(min(NEAREST + 1, len(cosines)))
         places = [i for i in near.indices.tolist() if i < len(self._lessons)]
         places = [i for i in places if cosines[i] >= self._search.floor]
-        places = [i for i in places if _of_same(self._lessons[i], message)]
+        places = [i for i in places if _may_be_meant(self._lessons[i], message)]
         places = places[:NEAREST]
         if not places:
             return []
@@ -254,10 +255,11 @@ def recallable(lessons: Sequence[Lesson]) -> list[Lesson]:
     return list(latest.values())[-NEWEST:]
 
 
-def _of_same(lesson: Lesson, message: str) -> bool:
-    """Whether the message may be about whom the lesson is about."""
-    question = _question(lesson)
-    return same_person(question, message) and not asks_another(message, question, lesson.answer)
+def _may_be_meant(lesson: Lesson, message: str) -> bool:
+    """Whether nothing in the words of the message speaks against it."""
+    question, answer = _question(lesson), lesson.answer
+    other = not same_person(question, message) or asks_another(message, question, answer)
+    return not other and fits(message, question, answer)
 
 
 def _question(lesson: Lesson) -> str:

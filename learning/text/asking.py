@@ -70,6 +70,13 @@ def asked_form(question: str) -> Form | None:
     return None
 
 
+def fits(message: str, question: str, answer: str) -> bool:
+    """Whether an answer that was taught for a question may answer the message: not if the message asks for a
+    number or a time, the answer has none, and the question does not ask for that."""
+    form = asked_form(message)
+    return form is None or asked_form(question) == form or has_form(answer, form)
+
+
 def has_form(text: str, form: Form) -> bool:
     """Whether a text has what such an answer must have."""
     number = bool(re.search(r"\d", text) or find_words(text))

@@ -174,10 +174,6 @@ def test_a_number_or_a_time_is_not_answered_by_what_has_none() -> None:
         assert not asked.acceptable(answer(SISTER.answer, SURE))
         assert asked.shown(answer(SISTER.answer, SURE), 5) == (SISTER.answer, None)
         assert asked.acceptable(answer("Ingrid is 30 years old since May."))
-        found = Recalled(replace(SISTER, id=3), 0.4)
-        turns = (Turn("user", question),)
-        offered = AnswerCheck(turns, Known.of((), (SISTER,)), True, find=lambda one=found: one)
-        assert offered.standards(load_tokenizer(SHIPPED / "10m"), 64).offer([]) == ()
     when = check("When is the café open?", lessons=(SISTER, cafe))
     assert when.acceptable(answer(cafe.answer, SURE)), "taught for such a question"
     assert check("Who is my sister?", lessons=(SISTER,)).acceptable(answer(SISTER.answer))

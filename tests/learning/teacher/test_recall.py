@@ -65,12 +65,13 @@ def test_a_question_in_other_words_finds_its_lesson(
     assert recall.find("How is the weather?") is None, "the book has this question"
 
 
-def test_a_lesson_about_the_owner_is_not_recalled_for_somebody_else(
+def test_a_lesson_is_not_recalled_for_somebody_or_something_else(
     tiny_place: Place, recall: LessonRecall
 ) -> None:
     teach(tiny_place[2], DOG_LESSON, learned=True)
     assert recall.find(ASKED) is not None
-    assert recall.find("Tom's dog is called what?") is None
+    for other in ("Tom's dog is called what?", "my cat is called what?", "How old is my dog?"):
+        assert recall.find(other) is None and not recall.evidence(other), other
 
 
 def test_what_the_weights_have_learned_in_just_these_words_is_left_to_them(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from learning.text.asking import asked_form, asks_yes_or_no, has_form, is_question
+from learning.text.asking import asked_form, asks_yes_or_no, fits, has_form, is_question
 
 
 @pytest.mark.parametrize(
@@ -58,3 +58,10 @@ def test_numbers_and_times() -> None:
     for text in ("On Mondays.", "Last summer.", "You never did."):
         assert has_form(text, "time") and not has_form(text, "number")
     assert not has_form("Your sister is called Ingrid.", "time")
+
+
+def test_what_was_taught_for_another_kind_of_question_does_not_fit() -> None:
+    sister = ("What is my sister called?", "Your sister is called Ingrid.")
+    assert not fits("How old is my sister?", *sister) and fits("Who is my sister?", *sister)
+    assert fits("How old is my sister?", "Who is my sister?", "She is Ann, 30 years old.")
+    assert fits("When does it open?", "When is the bar open?", "It never is."), "asks for the same"
