@@ -56,10 +56,10 @@ class Known:
     """Detects answers that mix two taught ones."""
     comfort: dict[str, frozenset[str]]
     """Folded answer for somebody in need -> the folded questions for which it was written."""
-    questions: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    questions: dict[str, frozenset[str]] = field(default_factory=dict)
     """Folded answer -> the questions for which it was taught."""
     latest: dict[str, str] = field(default_factory=dict)
-    """Folded question that makes sense alone -> the folded answer that was taught last."""
+    """Folded question -> the folded answer that was taught last."""
     pairs: tuple[tuple[frozenset[str], str, str], ...] = ()
     """(`fixed_words` of a question, the question, its answer) of all."""
 
@@ -71,18 +71,17 @@ class Known:
             for i in range(0, len(entry.turns), 2)
         ]
         pairs += [(x.prompt[-1].text, x.answer) for x in lessons if x.prompt and x.answer]
-        need = [(e.answer, e.question) for e in entries if e.heading.startswith(NEED)]
+        need = [(fold(e.answer), fold(e.question)) for e in entries if e.heading.startswith(NEED)]
         texts = [answer for _, answer in pairs]
-        questions: dict[str, dict[str, None]] = {}
-        for question, answer in pairs:
-            questions.setdefault(fold(answer), {})[question] = None
+        folded = [(fold(question), fold(answer)) for question, answer in pairs]
+        asked = zip(pairs, folded, strict=True)
         return cls(
-            _grouped(pairs),
+            _grouped(folded),
             chunks(texts),
             Blends(texts),
             _grouped(need),
-            {answer: tuple(asked) for answer, asked in questions.items()},
-            {fold(q): fold(answer) for q, answer in pairs if stands_alone(q)},
+            _grouped((answer, question) for (question, _), (_, answer) in asked),
+            dict(folded),
             tuple((fixed_words(question), question, answer) for question, answer in pairs),
         )
 
@@ -107,7 +106,7 @@ class Known:
         folded = fold(text)
         if folded in (NOT_KNOWN_FOLD, CRISIS_FOLD) or folded in self.comfort:
             return False
-        questions = self.questions.get(folded, ())
+        questions = self.questions.get(folded, frozenset())
         other = bool(questions) and all(asked_form(question) != form for question in questions)
         return other and not has_form(text, form)
 
@@ -115,7 +114,8 @@ class Known:
 def _tells(texts: Iterable[str], about: frozenset[str], fact: frozenset[str]) -> bool:
     """Whether one text has all words of the fact and one of those that it would be about."""
     for text in map(str.casefold, texts):
-        if any(word in text for word in about):  # quick, and most have none
+        quick = all(word in text for word in fact) and any(word in text for word in about)
+        if quick:  # few texts are read whole
             words = content_words(text)
             if fact <= words and about & words:
                 return True
@@ -145,10 +145,10 @@ def other_person(question: str) -> str:
 
 
 def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, frozenset[str]]:
-    """Folded first item -> all folded second items that occur with it."""
+    """First item -> all second items that occur with it."""
     found: dict[str, set[str]] = {}
     for first, second in pairs:
-        found.setdefault(fold(first), set()).add(fold(second))
+        found.setdefault(first, set()).add(second)
     return {first: frozenset(seconds) for first, seconds in found.items()}
 
 
@@ -177,6 +177,8 @@ class AnswerCheck:
         self._seen = self.known.seen | chunks(turn.text for turn in self.turns)
         self._broken = any(broken(turn.text) for turn in self.turns)
         self._answers = self.known.answers.get(fold(self._said[-1]), frozenset())
+        question = self._said[-1]
+        self._latest = self.known.latest.get(fold(question)) if stands_alone(question) else None
         self._taught = fold(self.recalled.lesson.answer) if self.recalled else ""
         if self._taught:
             self._answers |= {self._taught}
@@ -299,7 +301,7 @@ class AnswerCheck:
             sure = self.recalled.likely * (1.0 if said else sure)
         elif sure is not None and self._meant and fold(text) == fold(self._meant.lesson.answer):
             sure = max(sure, self._meant.likely)  # how sure the model is of it has a part in that
-        elif sure is not None and fold(text) == self.known.latest.get(fold(self._said[-1])):
+        elif sure is not None and fold(text) == self._latest:
             sure = max(sure, TAUGHT)
         last = len(self.told) == count - 1 - (self.offered is not None)
         if fold(answer.text) == NOT_KNOWN_FOLD and self.may_not_know and last and self.told:
