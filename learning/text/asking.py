@@ -38,26 +38,23 @@ def is_question(message: str) -> bool:
 
 _OPENS = r"(?:(?:please )?(?:tell|remind) me,? |(?:do|can) you (?:know|remember|tell me) )?"
 _NUMBER = re.compile(
-    rf"{_OPENS}(?:how (?:old|many|much|long|tall|big|far|often|heavy)"
+    rf"{_OPENS}(?:how (?:old|many|much|tall|big|far|heavy)"
     r"|what size|(?:what|which) (?:year|number)|what (?:do|does|did|will) .+ (?:cost|weigh))\b",
     re.IGNORECASE,
 )
 _WHEN = re.compile(
-    rf"{_OPENS}(?:(?:since |until )?when|(?:on |at |in )?(?:what|which) (?:day|date|month|time|season))\b",
+    rf"{_OPENS}(?:(?:since |until )?when|how (?:often|long)"
+    r"|(?:on |at |in )?(?:what|which) (?:day|date|month|time|season))\b",
     re.IGNORECASE,
 )
 _ASKS_MORE = re.compile(r"\b(?:what|who|whom|whose|where|why|which)\b", re.IGNORECASE)
 """Behind "when" at the beginning: "When I came home, what was gone?" asks for no time."""
-_DAYS = r"mon|tues|wednes|thurs|fri|satur|sun"
-_MONTHS = (
-    """january|february|march|april|may|june|july|august|september|october|november|december"""
-)
+_DAYS = "mon|tues|wednes|thurs|fri|satur|sun"
+_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
 _TIMES = """spring|summer|autumn|fall|winter|morning|noon|afternoon|evening|night|midnight|dawn|second|minute|
 hour|day|week|month|year|weekend|birthday|holiday|christmas|easter|ago|last|next|today|tomorrow|yesterday|now|soon|
-before|after|since|until|during|when|while|every|always|never|often|once|twice|ever""".replace(
-    "\n", ""
-)
-_TIME = re.compile(rf"\b(?:(?:{_DAYS})day|{_MONTHS}|{_TIMES})s?\b", re.IGNORECASE)
+before|after|since|until|during|when|while|every|always|never|often|once|twice|ever"""
+_TIME = re.compile(rf"\b(?:(?:{_DAYS})day|{_MONTHS}|{_TIMES})s?\b".replace("\n", ""), re.IGNORECASE)
 
 
 def asked_form(question: str) -> Form | None:

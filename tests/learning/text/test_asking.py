@@ -40,6 +40,8 @@ def test_what_is_answered_by_yes_or_no() -> None:
         ("What year was I born in?", "number"),
         ("do you know when I met Ann", "time"),
         ("Since when do I smoke?", "time"),
+        ("How often do I swim?", "time"),
+        ("how long have I been here", "time"),
         ("On which day do I swim?", "time"),
         ("When I met the Queen, what went wrong?", None),
         ("Who waters the plants when we are away?", None),
