@@ -25,7 +25,7 @@ from typing import Any
 import torch
 
 from benchmarks import BenchOptions
-from benchmarks.common.asked import names_asked, number_asked, one_asked
+from benchmarks.common.asked import as_words, names_asked, number_asked, one_asked
 from benchmarks.common.corpus import named_corpus
 from benchmarks.common.processes import forget_peak
 from benchmarks.common.report import machine
@@ -92,10 +92,8 @@ class PeopleSettings:
 
     def words(self) -> str:
         """The settings that the command line of a report needs."""
-        found = [f"VIDYA_PEOPLE_HALF={self.half}"]
-        found += [f"VIDYA_PEOPLE_FACTS={self.facts}"] if self.facts is not None else []
-        found += [f"VIDYA_PEOPLE_PAUSE={self.pause:g}"] if self.pause is not None else []
-        return " ".join(found)
+        asked = {"HALF": self.half, "FACTS": self.facts, "PAUSE": self.pause}
+        return as_words({f"VIDYA_PEOPLE_{name}": value for name, value in asked.items()})
 
 
 def run(options: BenchOptions) -> dict[str, Any]:

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from statistics import fmean, median
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.common.asked import number_asked, one_asked
+from benchmarks.common.asked import as_words, number_asked, one_asked
 from benchmarks.common.report import machine, table, write
 from benchmarks.common.scratch import scratch_home
 from benchmarks.facts.inventions import Fact, Place
@@ -132,31 +132,47 @@ def measured(
 ) -> dict[str, Any]:
     """Teaches the facts of the half that is asked for, measures, and writes what was found. name: of the
     benchmark. parts: the result's text and tables."""
-    where = machine()
-    half = one_asked("VIDYA_PEOPLE_HALF", HALVES)
-    pause = number_asked("VIDYA_PEOPLE_PAUSE") or 0.0
-    first = int(number_asked("VIDYA_PEOPLE_FIRST") or 0)
-    count = int(number_asked("VIDYA_PEOPLE_FACTS") or FACTS)
-    facts = read_people(half)[first:][: QUICK_FACTS if options.quick else count]
-    with taught_place(facts, options.seeds[0], pause, options) as (place, model):
+    where, chosen = machine(), FactsAsked.read(options.quick)
+    facts = chosen.of_turn(0)
+    with taught_place(facts, options.seeds[0], chosen.pause, options) as (place, model):
         found = measure(place, facts, options)
-    result = {
-        "benchmark": name,
-        "machine": where,
-        "model": model,
-        "half": half,
-        "facts": len(facts),
-        "first": first,
-        "pause": pause,
-    }
-    result |= found
+    result = {"benchmark": name, "machine": where, "model": model, **asdict(chosen), **found}
     if options.out is not None:
-        asked = (
-            f"VIDYA_PEOPLE_HALF={half} VIDYA_PEOPLE_FIRST={first} VIDYA_PEOPLE_FACTS={len(facts)}"
-        )
-        command = f"{asked} VIDYA_PEOPLE_PAUSE={pause:g} {options.command(name)}"
+        command = f"{chosen.words()} {options.command(name)}"
         write(options.out, name, title, command, parts(result), result)
     return result
+
+
+@dataclass(frozen=True)
+class FactsAsked:
+    """What the environment asks for."""
+
+    half: str
+    facts: int
+    """Facts that are taught together."""
+    first: int
+    """Facts of the half that are skipped."""
+    pause: float
+    """Seconds of a pause after each lesson."""
+
+    @classmethod
+    def read(cls, quick: bool) -> FactsAsked:
+        """From the environment. Raises NotFound for a half, DataError for no number."""
+        count = int(number_asked("VIDYA_PEOPLE_FACTS") or FACTS)
+        return cls(
+            one_asked("VIDYA_PEOPLE_HALF", HALVES),
+            QUICK_FACTS if quick else count,
+            int(number_asked("VIDYA_PEOPLE_FIRST") or 0),
+            number_asked("VIDYA_PEOPLE_PAUSE") or 0.0,
+        )
+
+    def of_turn(self, turn: int) -> list[PersonFact]:
+        """The facts of a turn, the first of which is 0; each turn has others."""
+        return read_people(self.half)[self.first + turn * self.facts :][: self.facts]
+
+    def words(self) -> str:
+        """The settings that the command line of a report needs."""
+        return as_words({f"VIDYA_PEOPLE_{name.upper()}": v for name, v in asdict(self).items()})
 
 
 @contextmanager

@@ -2,31 +2,29 @@
 
 Teaches facts of people.jsonl with pauses, then asks with the app's session and teacher, five answers each,
 with the same weights and the same seed: without the rules of learning.teacher.answer_check about other
-persons and other forms of answers, and with them. Right is what holds the fact's key. Each seed has twenty
-other facts. VIDYA_PEOPLE_HALF: "tune" (default) or "unseen", which is for final figures only.
-VIDYA_PEOPLE_PAUSE: seconds of a pause after each lesson (0: none). Left out: the weights alone (people.py).
+persons and other forms of answers, and with them. Right is what holds the fact's key. Each seed has other
+facts. The environment chooses as in recall.py (FactsAsked). Left out: the weights alone (people.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from itertools import product
 from statistics import fmean
 from typing import Any
 from unittest.mock import patch
 
 from benchmarks import BenchOptions
-from benchmarks.common.asked import number_asked, one_asked
 from benchmarks.common.report import deviation, machine, table, with_deviation, write
 from benchmarks.facts.offers import shares
-from benchmarks.facts.people_data import HALVES, PersonFact, read_people
+from benchmarks.facts.people_data import PersonFact
 from benchmarks.facts.recall import (
-    FACTS,
     KINDS,
-    QUICK_FACTS,
     UNTAUGHT,
     FactQuestion,
+    FactsAsked,
     Heard,
     RecallPlace,
     questions,
@@ -45,27 +43,22 @@ most one of 40 less."""
 
 def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`."""
-    half, where = one_asked("VIDYA_PEOPLE_HALF", HALVES), machine()
-    pause = number_asked("VIDYA_PEOPLE_PAUSE") or 0.0
-    size = QUICK_FACTS if options.quick else FACTS
+    where, chosen = machine(), FactsAsked.read(options.quick)
     rows, models = list[dict[str, Any]](), set[str]()
     for turn, seed in enumerate(options.seeds[:1] if options.quick else options.seeds):
-        facts = read_people(half)[turn * size :][:size]
-        with taught_place(facts, seed, pause, options) as (place, model):
+        facts = chosen.of_turn(turn)
+        with taught_place(facts, seed, chosen.pause, options) as (place, model):
             models.add(model)
             rows.append({"seed": seed, **measure(place, facts, options)})
     result = {
         "benchmark": "told_apart",
         "machine": where,
         "model": ", ".join(models),
-        "half": half,
-        "facts": size,
-        "pause": pause,
+        **asdict(chosen),
         "rows": rows,
     }
     if options.out is not None:
-        asked = f"VIDYA_PEOPLE_HALF={half} VIDYA_PEOPLE_PAUSE={pause:g}"
-        command = f"{asked} {options.command('told_apart', seeded=True)}"
+        command = f"{chosen.words()} {options.command('told_apart', seeded=True)}"
         write(options.out, "told_apart", TITLE, command, parts(result), result)
     return result
 

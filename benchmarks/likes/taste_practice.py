@@ -92,8 +92,9 @@ spurious or over-optimised: the fit of d (a - b log d) has b > 0 and its peak wi
 reached; (iv) where worth falls by half a deviation below its maximum, the alarms would have stopped the
 run before that in 9 of 10, and with divergence taken off they stop at most 1 of 10; (v) the weights of
 the last save point before the stop, or of the end, have at least 0.9 of the run's maximum. In
-seed 0 of the last two arms the length alarm stopped an owner who likes short answers. Since then it fires
-only if answers are shorter than those that the owner chose; seeds 1 and 2 of these arms test that rule."""
+seed 0 of the last two arms the length alarm stopped the run of an owner who likes short answers. Since then
+the alarm compares with the answers that the owner chose and fires only below their length. Seeds 1 and 2 of
+these arms were run with the new alarm."""
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from learning.protocol.records import Lesson, Turns
 from learning.teacher.certainty import AT_A_LOSS, EXPONENT, SURE, certainty, of_not_knowing
 from learning.teacher.recall import Recalled
 from learning.text.another import asked_words, asks_another, fixed_words
-from learning.text.asking import Form, asked_form, asks_yes_or_no, has_form, is_question
+from learning.text.asking import asks_yes_or_no, fits, is_question
 from learning.text.comfort import CRISIS, in_danger, in_need, in_place
 from learning.text.content import content_words
 from learning.text.flaws import Blends, broken, chunks, mended, seams
@@ -86,9 +86,9 @@ class Known:
         )
 
     def of_others(self, message: str, talk: Sequence[str] = ()) -> list[frozenset[str]]:
-        """What was taught of somebody or something else than the message asks about: for each such answer the
-        content words that its question does not have. Left out are answers of yes and no, which tell nothing
-        alone, and what was taught of this as well, or said of it in the talk before."""
+        """The facts that were taught for questions which `asks_another` tells from the message. A fact is the
+        set of the content words that an answer has and its question has not. Left out are answers of yes and
+        no, and facts that a lesson, the book or `talk` states about what the message asks for."""
         said, found = asked_words(message), list[frozenset[str]]()
         for fixed, question, answer in self.pairs:
             if not fixed <= said or not asks_another(message, question, answer):
@@ -100,19 +100,18 @@ class Known:
                 found.append(fact)
         return found
 
-    def of_other_form(self, form: Form, text: str) -> bool:
-        """Whether a text is an answer that has no number or time, as `form` asks for, and was taught only for
-        other kinds of questions. Comfort and not knowing are answers to all."""
+    def of_other_form(self, message: str, text: str) -> bool:
+        """Whether a text is a taught answer that does not fit the message, whichever of its questions it was
+        taught for. Comfort and not knowing fit every message."""
         folded = fold(text)
         if folded in (NOT_KNOWN_FOLD, CRISIS_FOLD) or folded in self.comfort:
             return False
         questions = self.questions.get(folded, frozenset())
-        other = bool(questions) and all(asked_form(question) != form for question in questions)
-        return other and not has_form(text, form)
+        return bool(questions) and not any(fits(message, asked, text) for asked in questions)
 
 
 def _tells(texts: Iterable[str], about: frozenset[str], fact: frozenset[str]) -> bool:
-    """Whether one text has all words of the fact and one of those that it would be about."""
+    """Whether one of the texts contains all words of `fact` and at least one word of `about`."""
     for text in map(str.casefold, texts):
         quick = all(word in text for word in fact) and any(word in text for word in about)
         if quick:  # few texts are read whole
@@ -184,7 +183,6 @@ class AnswerCheck:
             self._answers |= {self._taught}
         talk = [turn.text for turn in self.turns[:-1]]
         self._of_others = [] if self._answers else self.known.of_others(self._said[-1], talk)
-        self._form = None if self._answers else asked_form(self._said[-1])
         self._in_need = in_need(self._said)
         self._in_danger = in_danger(self._said[-1]) and not self._answers - {CRISIS_FOLD}
 
@@ -275,7 +273,7 @@ class AnswerCheck:
     def _answers_another(self, text: str) -> bool:
         """Whether the text says of this what was taught of something else, or is the answer to another kind
         of question."""
-        if self._form is not None and self.known.of_other_form(self._form, text):
+        if not self._answers and self.known.of_other_form(self._said[-1], text):
             return True
         words = content_words(text) if self._of_others else frozenset()
         return any(fact <= words for fact in self._of_others)

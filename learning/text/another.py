@@ -1,8 +1,9 @@
 """Whether a message asks something else than a taught question, although nearly all words are the same.
 
-"What is Tom's sister called?" and "What is my brother called?" are not what "What is my sister called?"
-taught, nor is "What do I do after work?" what "What do I do before work?" taught. Tells by forms of words
-alone; where it cannot tell, it says no. English. Imports no torch.
+If the owner taught "What is my sister called?", then "What is Tom's sister called?" and "What is my brother
+called?" ask something else. "What do I do after work?" asks something else than "What do I do before work?".
+The rules compare words and do not know meanings; in doubt the function returns False. English. Imports no
+torch.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ def _words(text: str) -> frozenset[str]:
 
 
 _HAS = re.compile(r"([^\W\d_][\w-]*)['’]s\b", re.IGNORECASE)
-"""Somebody before "'s"."""
-_IS = _words("""what who where when why how which that this it here there he she let everything something
-nothing today tomorrow yesterday tonight year month week day morning evening night""")
+"""The owner of something: the word before "'s"."""
+_NO_OWNER = _words("""what who where when why how which that this it here there he she let everything
+something nothing today tomorrow yesterday tonight year month week day morning evening night""")
 """Words before "'s" that own nothing: "what's", "today's"."""
 _DOES = re.compile(
     r"\b(?:does|did|is|was|has|must|can|could|should|will|would)(?:n['’]t)? (?:(?:my|our) )?([^\W\d_][\w-]*)",
@@ -76,14 +77,14 @@ _PLACES = {
 
 @lru_cache(maxsize=1 << 15)
 def asked_words(text: str) -> frozenset[str]:
-    """The content words that a question asks with; what something is called is its name."""
+    """The content words of a question; "called" counts as "name"."""
     return frozenset(_NAME.get(word, word) for word in content_words(text))
 
 
 @lru_cache(maxsize=1 << 15)
 def fixed_words(question: str) -> frozenset[str]:
-    """Of these, those that must stand in a message that `asks_another`: the others may be replaced. Quick to
-    compare."""
+    """The `asked_words` that every message must contain for which `asks_another` returns True: all but names
+    and the words of `_INSTEAD`. A set comparison, to skip most questions quickly."""
     replaced = " ".join([*_named(question), *(w for w in _split(question) if w in _PLACES)])
     return asked_words(question) - asked_words(replaced)
 
@@ -132,11 +133,13 @@ def _named(text: str) -> frozenset[str]:
 
 
 def _owners(text: str) -> frozenset[str]:
-    return frozenset(word for word in _HAS.findall(text) if word.lower() not in _IS)
+    return frozenset(word for word in _HAS.findall(text) if word.lower() not in _NO_OWNER)
 
 
 def _subjects(text: str) -> frozenset[str]:
-    return frozenset(word for word in _DOES.findall(text) if word.lower() not in _NO_SUBJECT | _IS)
+    return frozenset(
+        word for word in _DOES.findall(text) if word.lower() not in _NO_SUBJECT | _NO_OWNER
+    )
 
 
 def _folded(words: frozenset[str]) -> frozenset[str]:
