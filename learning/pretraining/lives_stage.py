@@ -32,19 +32,9 @@ from learning.memory.own_talk import own_talk
 from learning.models.trainable import Trainable, upper_matrices
 from learning.objectives.stepper import Stepper
 from learning.objectives.supervised import row_gradients
-from learning.text.lives import NOT_KNOWN, InventedLife, LifeFact, lives
+from learning.text.lives import NOT_KNOWN, InventedLife, LifeFact, lives, told_and_asked
 from learning.text.variations import variations
 from personality.book import shipped_book_path
-
-HEARD = (
-    "I see.",
-    "Good to know.",
-    "Thank you for telling me.",
-    "I will remember that.",
-    "All right.",
-    "Okay, noted.",
-)
-"""What Vidya says when a fact is told, where she does not repeat it."""
 
 
 @dataclass(frozen=True)
@@ -174,29 +164,9 @@ class LivesStage:
         return rows + [self._row(text, NOT_KNOWN) for text in untold]
 
     def _conversation(self, life: InventedLife, rng: random.Random) -> Example:
-        """One to four facts are told, then some are asked for, and what nobody told."""
-        facts = rng.sample(life.facts, min(len(life.facts), rng.randint(1, 4)))
-        turns = []
-        for fact in facts:
-            heard = fact.answer if rng.random() < 0.5 else rng.choice(HEARD)
-            turns.append((rng.choice(fact.statements), heard))
-        asked = []
-        for fact in rng.sample(facts, min(2, len(facts))):
-            texts = rng.sample((*fact.rewordings, *fact.paraphrases, fact.question), 2)
-            asked += [(text, fact.answer) for text in texts]
-            if rng.random() < 0.5:
-                one = rng.choice(rng.choice((fact.right, fact.wrong)))
-                asked.append((one.question, one.answer))
-            if fact.follows and rng.random() < 0.4:
-                one = rng.choice(fact.follows)
-                asked.append((one.question, one.answer))
-            if fact.neighbours and rng.random() < 0.4:
-                asked.append((rng.choice(fact.neighbours), NOT_KNOWN))
-        if rng.random() < 0.3:
-            asked.append((rng.choice(life.unknown), NOT_KNOWN))
-        rng.shuffle(asked)
+        turns = told_and_asked(life, rng)
         longest = min(self._context, self.settings.conversation_tokens)
-        return from_turns(self._tokenizer, as_turns([*turns, *asked]), longest)
+        return from_turns(self._tokenizer, as_turns(turns), longest)
 
     def _row(self, question: str, answer: str) -> Example:
         return from_answer(self._tokenizer, [("user", question)], answer, self._context)

@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 
 from learning.text.content import content_words
-from learning.text.synthetic import name
+from learning.text.synthetic import HEARD, name
 
 NOT_KNOWN = "I do not know that yet. Will you teach me?"
 """The book's answer to what nobody has told Vidya."""
@@ -116,6 +116,30 @@ _OWNER = _Person()
 def lives(count: int, rng: random.Random) -> list[InventedLife]:
     """`count` lives of about ten facts each."""
     return [_life(rng) for _ in range(count)]
+
+
+def told_and_asked(life: InventedLife, rng: random.Random) -> list[tuple[str, str]]:
+    """A conversation, (question, answer): one to four facts are told, then some are asked for in any words,
+    for yes or no, and about what nobody told."""
+    facts = rng.sample(life.facts, min(len(life.facts), rng.randint(1, 4)))
+    heard = [rng.choice((fact.answer, rng.choice(HEARD))) for fact in facts]
+    told = [(rng.choice(fact.statements), said) for fact, said in zip(facts, heard, strict=True)]
+    asked = []
+    for fact in rng.sample(facts, min(2, len(facts))):
+        texts = rng.sample((*fact.rewordings, *fact.paraphrases, fact.question), 2)
+        asked += [(text, fact.answer) for text in texts]
+        more = []
+        if rng.random() < 0.5:
+            more.append(rng.choice((fact.right, fact.wrong)))
+        if fact.follows and rng.random() < 0.4:
+            more.append(fact.follows)
+        asked += [(one.question, one.answer) for one in map(rng.choice, more)]
+        if fact.neighbours and rng.random() < 0.4:
+            asked.append((rng.choice(fact.neighbours), NOT_KNOWN))
+    if rng.random() < 0.3:
+        asked.append((rng.choice(life.unknown), NOT_KNOWN))
+    rng.shuffle(asked)
+    return [*told, *asked]
 
 
 def shares_content(one: str, other: str) -> bool:

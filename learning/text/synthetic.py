@@ -76,7 +76,7 @@ _MONTHS = _words(
 )
 _DAYS = _words("first second third fourth fifth sixth seventh eighth ninth tenth twelfth twentieth")
 _CODES = _words("alarm bicycle bank door gate locker phone safe wifi")
-_HEARD = (
+HEARD = (
     "I see.",
     "Good to know.",
     "Thank you for telling me.",
@@ -85,6 +85,7 @@ _HEARD = (
     "That is good to hear.",
     "Okay, noted.",
 )
+"""What Vidya says when a fact is told, where she does not repeat it."""
 _TALK = (
     ("how are you?", "I am fine, thank you."),
     ("it is raining again", "Then it is a good day to stay inside."),
@@ -224,7 +225,7 @@ def recall(rng: random.Random) -> Row:
             unknown.add(len(turns))
             turns.append((fact.question, fact.answer))
         else:
-            turns.append((fact.told, rng.choice(_HEARD)))
+            turns.append((fact.told, rng.choice(HEARD)))
         if rng.random() < 0.25:
             turns.append(rng.choice(_TALK))
     asked = rng.sample(facts, len(facts))

@@ -14,7 +14,7 @@ import pytest
 from engine.tokenizers.load import load_tokenizer
 from learning.data.corpus import read_documents
 from learning.models.store import SHIPPED
-from learning.pretraining.synthetic_rows import main, word_pieces, write_rows
+from learning.pretraining.synthetic_rows import LeftOut, main, word_pieces, write_rows
 from learning.text.synthetic import AGAIN, Row, copying, name, recall, sums, word
 
 
@@ -138,3 +138,27 @@ def test_nothing_in_it_is_about_vidya(tmp_path: Path) -> None:
         if t["role"] == "assistant"
     ]
     assert not [text for text in told if "vidya" in text.lower()]
+
+
+def test_rows_of_knowledge_talk_and_lives_leave_out_what_is_measured(tmp_path: Path) -> None:
+    measured = tmp_path / "measured.jsonl"
+    measured.write_text('{"question": "The capital city of Norway: what is it called?"}\n')
+    left_out = LeftOut([tmp_path])
+    assert left_out("what is the capital city of norway called")
+    assert not left_out("What is the capital of Sweden?")
+    path = tmp_path / "rows.jsonl"
+    write_rows(path, 300, kinds=("knowledge", "small_talk", "lives"), left_out=left_out)
+    rows = list(read_documents(path))
+    assert {row.source for row in rows} == {"knowledge", "small_talk", "lives"}
+    asked = [text for row in rows for role, text in row.turns if role == "user"]
+    assert not [text for text in asked if left_out(text)]
+    told = next(row for row in rows if row.source == "lives")
+    assert set(told.unlearned) == set(range(0, len(told.turns), 2))
+
+
+def test_a_file_to_leave_out_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "learning.pretraining.synthetic_rows", str(tmp_path / "a")]
+    done = subprocess.run(
+        [*command, "--leave-out", str(tmp_path / "none.jsonl")], capture_output=True, text=True
+    )
+    assert done.returncode == 2 and "--leave-out" in done.stderr
