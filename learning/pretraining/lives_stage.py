@@ -32,7 +32,8 @@ from learning.memory.own_talk import own_talk
 from learning.models.trainable import Trainable, upper_matrices
 from learning.objectives.stepper import Stepper
 from learning.objectives.supervised import row_gradients
-from learning.text.lives import NOT_KNOWN, InventedLife, LifeFact, lives, told_and_asked
+from learning.text.lives import NOT_KNOWN, InventedLife, LifeFact, lives
+from learning.text.lives_talk import told_and_asked
 from learning.text.variations import variations
 from personality.book import shipped_book_path
 

@@ -21,7 +21,8 @@ from engine.tokenizers.tokenizer import Tokenizer
 from learning.models.store import SHIPPED
 from learning.text import knowledge, small_talk
 from learning.text.content import content_words
-from learning.text.lives import lives, told_and_asked
+from learning.text.lives import lives
+from learning.text.lives_talk import told_and_asked
 from learning.text.normalise import fold
 from learning.text.synthetic import Row, copying, recall, sums
 

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
 from learning.text.content import content_words
-from learning.text.synthetic import HEARD, name
+from learning.text.synthetic import name
 
 NOT_KNOWN = "I do not know that yet. Will you teach me?"
 """The book's answer to what nobody has told Vidya."""
@@ -113,33 +113,18 @@ class _Person:
 _OWNER = _Person()
 
 
-def lives(count: int, rng: random.Random) -> list[InventedLife]:
-    """`count` lives of about ten facts each."""
-    return [_life(rng) for _ in range(count)]
+def lives(
+    count: int, rng: random.Random, only: Collection[str] | None = None
+) -> list[InventedLife]:
+    """`count` lives of about ten facts each.
 
-
-def told_and_asked(life: InventedLife, rng: random.Random) -> list[tuple[str, str]]:
-    """A conversation, (question, answer): one to four facts are told, then some are asked for in any words,
-    for yes or no, and about what nobody told."""
-    facts = rng.sample(life.facts, min(len(life.facts), rng.randint(1, 4)))
-    heard = [rng.choice((fact.answer, rng.choice(HEARD))) for fact in facts]
-    told = [(rng.choice(fact.statements), said) for fact, said in zip(facts, heard, strict=True)]
-    asked = []
-    for fact in rng.sample(facts, min(2, len(facts))):
-        texts = rng.sample((*fact.rewordings, *fact.paraphrases, fact.question), 2)
-        asked += [(text, fact.answer) for text in texts]
-        more = []
-        if rng.random() < 0.5:
-            more.append(rng.choice((fact.right, fact.wrong)))
-        if fact.follows and rng.random() < 0.4:
-            more.append(fact.follows)
-        asked += [(one.question, one.answer) for one in map(rng.choice, more)]
-        if fact.neighbours and rng.random() < 0.4:
-            asked.append((rng.choice(fact.neighbours), NOT_KNOWN))
-    if rng.random() < 0.3:
-        asked.append((rng.choice(life.unknown), NOT_KNOWN))
-    rng.shuffle(asked)
-    return [*told, *asked]
+    only: names of the relations that are told and asked for, at least twelve; None: all. The names of
+    relatives (`relative_name`) are told in every life.
+    """
+    chosen = [r for r in _relations() if r.name != "relative_name"]
+    if only is not None:
+        chosen = [r for r in chosen if r.name in only]
+    return [_life(rng, chosen) for _ in range(count)]
 
 
 def shares_content(one: str, other: str) -> bool:
@@ -185,12 +170,12 @@ def _relations() -> tuple[_Relation, ...]:
     return tuple(replace(r, lines={k: tuple(v) for k, v in r.lines.items()}) for r in found)
 
 
-def _life(rng: random.Random) -> InventedLife:
+def _life(rng: random.Random, relations: Sequence[_Relation]) -> InventedLife:
     by_word = {value.text: value for value in rng.sample(_values()["kin"], len(_values()["kin"]))}
     kin = list(by_word.values())[: rng.randint(3, 5)]
     ways = [way for value in kin for way in value.described]
     cast = [_person(v, {w for w in v.described if ways.count(w) > 1}) for v in kin]
-    drawn = rng.sample([r for r in _relations() if r.name != "relative_name"], rng.randint(6, 8))
+    drawn = rng.sample(relations, rng.randint(6, 8))
     told = [(_relation("relative_name"), _OWNER, k) for k in kin[: rng.randint(1, 2)]]
     about = list[tuple[_Relation, _Person, _Value | None]](told)
     for relation in drawn:
@@ -205,7 +190,7 @@ def _life(rng: random.Random) -> InventedLife:
             names[relative.text] = fact.slots["X"].text
         strangers = [v for v in _values()["kin"] if (relation.name, v.text) not in seen]
         facts.append(fact.made(names.get(person.text), strangers))
-    rest = [r for r in _relations() if r not in drawn and r.name != "relative_name"]
+    rest = [r for r in relations if r not in drawn]
     unknown = []
     for relation in rng.sample(rest, 4):
         person = _OWNER if relation.who == "me" else rng.choice([*cast, _OWNER, _OWNER])

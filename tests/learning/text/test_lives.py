@@ -38,6 +38,14 @@ def test_the_same_seed_makes_the_same_lives() -> None:
     assert lives(3, random.Random(1)) == lives(3, random.Random(1)) != lives(3, random.Random(2))
 
 
+def test_a_life_of_chosen_kinds_has_facts_of_no_others() -> None:
+    chosen = sorted(relations())[::4]
+    told = {f.relation for life in lives(40, random.Random(0), chosen) for f in life.facts}
+    assert told == {*chosen, "relative_name"}
+    everything = lives(3, random.Random(1), list(relations()))
+    assert everything == lives(3, random.Random(1)), "all kinds are chosen if none are"
+
+
 def test_there_are_nearly_two_hundred_relations_with_eight_wordings_each(
     facts: list[LifeFact],
 ) -> None:
