@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, as_turns, from_answer
-from learning.memory.book_rows import book_examples
+from learning.memory.book_rows import book_examples, own_words
 from learning.text.lives import NOT_KNOWN, InventedLife, LifeFact, lives
 from personality.book import everyday_path
 
@@ -49,8 +49,7 @@ class Manner:
 def manner(tokenizer: Tokenizer, own: Path | None, context: int, rng: random.Random) -> Manner:
     """own: conversations in the base's own words, in the book's format. context: tokens. Raises DataError
     for bad lines."""
-    mine = book_examples(tokenizer, [own], context) if own else []
-    mine = [replace(row, target=(*row.target[:-1], False)) for row in mine]
+    mine = own_words(tokenizer, own, context) if own else []
     told = [
         from_answer(
             tokenizer, turns[:-1], turns[-1][1], context

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.errors import DataError
@@ -61,6 +61,14 @@ def book_examples(
 ) -> list[Example]:
     """`latest_answers` of the books' rows. Raises DataError as `book_rows` does."""
     return latest_answers(book_rows(tokenizer, paths, context, skip_bad))
+
+
+def own_words(tokenizer: Tokenizer, path: Path, context: int) -> list[Example]:
+    """Conversations in a base's own words, in the book's format, without the id that ends an answer among
+    the targets: where the base would go on at length, whoever is held near it may stop. Empty if the file
+    does not exist. Raises DataError as `book_rows` does."""
+    rows = book_examples(tokenizer, [path], context)
+    return [replace(row, target=(*row.target[:-1], False)) for row in rows]
 
 
 def _rows_of(

@@ -8,7 +8,7 @@ import pytest
 
 from engine.errors import DataError
 from engine.tokenizers.tokenizer import Tokenizer
-from learning.memory.book_rows import book_examples
+from learning.memory.book_rows import book_examples, own_words
 
 
 @pytest.mark.parametrize("content", [b"", b"# My book.\n\n"])
@@ -40,3 +40,13 @@ def test_a_folder_in_the_books_place_is_named(tmp_path: Path, tiny_tokenizer: To
     (tmp_path / "book.txt").mkdir()
     with pytest.raises(DataError, match="cannot be read"):
         book_examples(tiny_tokenizer, [tmp_path / "book.txt"], 128)
+
+
+def test_the_end_of_own_words_is_not_to_be_predicted(
+    tmp_path: Path, tiny_tokenizer: Tokenizer
+) -> None:
+    (tmp_path / "own.txt").write_text("<|user|> hello <|assistant|> Good day.\n")
+    (row,) = own_words(tiny_tokenizer, tmp_path / "own.txt", 128)
+    assert row.ids[-1] == tiny_tokenizer.chat.end and not row.target[-1]
+    assert tiny_tokenizer.decode(row.answer).strip() == "Good day."
+    assert own_words(tiny_tokenizer, tmp_path / "none.txt", 128) == []
