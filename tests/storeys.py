@@ -21,7 +21,7 @@ STOREYS_OF_LEARNING: list[list[str]] = [
     ["book", "models", "objectives", "rewards"],
     ["memory", "evaluate", "envs"],
     ["lessons", "book_training", "practice", "distillation", "pretraining", "checkup"],
-    ["teacher"],
+    ["teacher", "meta_training"],
 ]
 """From below, as the design has them; the table of the test says the same in more detail."""
 CHARACTER = 7.3

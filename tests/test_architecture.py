@@ -58,6 +58,7 @@ LEARNING: dict[str, set[str]] = {
     "pretraining": MEMORY | {"memory"},
     "practice": MEMORY | {"agents", "envs", "memory", "rewards"},
     "distillation": MEMORY | {"memory"},
+    "meta_training": MEMORY | {"memory", "lessons"},
     "teacher": BELOW_TEACHER,
 }
 """Room of learning -> the rooms that it may import besides itself; lower storeys first."""
