@@ -21,7 +21,7 @@ ADAPTER = SHIPPED / "smollm2-135m"
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options. Defaults are those of the run that made the shipped adapter."""
+    """The options. Defaults are those of the run in benchmarks/results/base.md."""
     usual = MetaSettings()
     made = argparse.ArgumentParser(
         prog="python -m learning.meta_training",
