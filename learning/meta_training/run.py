@@ -162,8 +162,8 @@ class _Run:
         reference, kept.own = reference_of(network, kept.own)
         network.merge()
         self.say(
-            f"{len(kept.book)} lines of the book, {len(kept.everyday)} of everyday talk, "
-            f"{len(kept.own)} of the base's own words; {count:,} trained numbers"
+            f"rows: book {len(kept.book)}, everyday talk {len(kept.everyday)}, the base's own words "
+            f"{len(kept.own)}; trained numbers: {count:,}"
         )
         reserve = LAST_MEASURE
         if settings.measure_first:
@@ -180,7 +180,7 @@ class _Run:
         network.factors.round(torch.float16)
         network.merge()
         self._save(self.out)
-        self.say(f"{loop.steps} steps; written to {self.out}")
+        self.say(f"ended, steps taken: {loop.steps}; written to {self.out}")
         self._measure("at the end")
         if network.device.type == "cuda":
             peak = torch.cuda.max_memory_allocated(network.device) / 2**30
@@ -198,7 +198,7 @@ class _Run:
         if through > 0.5 and not (self.out / HALF).exists():
             self._save(self.out / HALF)
         wrong, weak = self._weak()
-        self.say(f"saved; of the book {wrong} lines are wrong, {weak} weak")
+        self.say(f"saved; lines of the book that are wrong: {wrong}, or weak: {weak}")
 
     def _weak(self) -> tuple[int, int]:
         """(lines of the book that are wrong, those that are weak or wrong); the latter come oftener."""
