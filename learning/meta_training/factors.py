@@ -106,7 +106,7 @@ class StackedFactors:
 
     @torch.no_grad()
     def round(self, dtype: torch.dtype) -> None:
-        """Rounds all numbers to a dtype, so that they equal what a file of that dtype holds."""
+        """Rounds A and B to `dtype`, in which they are saved: the last measure sees the saved numbers."""
         for factor in self.all():
             factor.copy_(factor.to(dtype).float())
 

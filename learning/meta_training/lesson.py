@@ -18,11 +18,7 @@ from learning.meta_training.losses import weighted_loss
 from learning.meta_training.network import MergedNetwork
 from learning.meta_training.packing import PackedBatch
 from learning.meta_training.plans import LessonPlan
-
-SECOND = 0.98
-"""Decay of Adam's second moment."""
-CLIP = 1.0
-"""Most norm of a step's gradient."""
+from learning.objectives.stepper import BETA2, MAX_NORM
 
 
 def teach(network: MergedNetwork, plan: LessonPlan) -> list[Tensor]:
@@ -89,10 +85,10 @@ def _adam(
     """One step. number: steps since the second moments began."""
     recipe = TeachSettings()
     norm = torch.stack([g.square().sum() for g in gradients]).sum().sqrt()
-    factor = (CLIP / (norm + 1e-6)).clamp(max=1.0)
+    factor = (MAX_NORM / (norm + 1e-6)).clamp(max=1.0)
     rate = recipe.lr * max(0.1, 1.0 - 0.9 * number / recipe.steps)
     for weight, gradient, v in zip(moved, gradients, second, strict=True):
         g = gradient * factor
-        v.mul_(SECOND).addcmul_(g, g, value=1.0 - SECOND)
-        scale = (v / (1.0 - SECOND ** (number + 1))).sqrt_().add_(1e-8)
+        v.mul_(BETA2).addcmul_(g, g, value=1.0 - BETA2)
+        scale = (v / (1.0 - BETA2 ** (number + 1))).sqrt_().add_(1e-8)
         weight.addcdiv_(g, scale, value=-rate)

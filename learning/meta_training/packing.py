@@ -18,8 +18,8 @@ from torch import Tensor
 from learning.meta_training.rows import MetaRow
 
 Numbers: TypeAlias = Any
-"""A numpy array where rows are made, a tensor where it was put on a device. Numpy's arrays go from one
-process to another by value; tensors would take an open file each."""
+"""A numpy array in the process that makes rows, a tensor on the device after `shipped`. Rows cross processes
+as numpy arrays, because torch would open a file for every tensor."""
 Tree = TypeVar("Tree")
 
 MICRO_TOKENS = 13_000

@@ -1,4 +1,4 @@
-"""Draws the rows of one step: lessons and what is asked after them, and what the untaught weights learn.
+"""Draws the rows of one step: lessons, the questions after them, and rows for the untaught weights.
 
 The same for the same random numbers. Left out: the rows that are the same in every step, which the feed adds.
 """

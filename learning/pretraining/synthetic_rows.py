@@ -24,7 +24,7 @@ from learning.text.content import content_words
 from learning.text.lives import lives
 from learning.text.lives_talk import told_and_asked
 from learning.text.normalise import fold
-from learning.text.synthetic import Row, copying, recall, sums
+from learning.text.synthetic import Row, copying, recall, row_of, sums
 
 KINDS = ("recall", "copying", "sums", "knowledge", "small_talk", "lives")
 SKILLS = ("recall", "recall", "copying", "sums", "sums")
@@ -89,34 +89,23 @@ def write_rows(
 
 
 def _knowledge(rng: random.Random, left_out: Callable[[str], bool]) -> Row:
-    turns, text = knowledge.conversation(rng, left_out)
+    turns, text = list[knowledge.Turn](), ""
     while not turns and not text:
         turns, text = knowledge.conversation(rng, left_out)
-    return {"text": text, "source": "knowledge"} if text else _row("knowledge", turns)
+    if text:
+        return {"text": text, "source": "knowledge"}
+    return row_of("knowledge", turns, asked_weight=1)
 
 
 def _small_talk(rng: random.Random, left_out: Callable[[str], bool]) -> Row:
-    turns = small_talk.conversation(rng, left_out)
+    turns = list[knowledge.Turn]()
     while not turns:
         turns = small_talk.conversation(rng, left_out)
-    return _row("small_talk", turns)
+    return row_of("small_talk", turns, asked_weight=1)
 
 
 def _life(rng: random.Random) -> Row:
-    row = _row("lives", told_and_asked(lives(1, rng)[0], rng))
-    for turn in row["turns"]:  # nobody can predict what somebody tells
-        turn.update({"weight": 0} if turn["role"] == "user" else {})
-    return row
-
-
-def _row(source: str, turns: Sequence[tuple[str, str]]) -> Row:
-    roles = ("user", "assistant")
-    said = [
-        {"role": role, "text": text}
-        for turn in turns
-        for role, text in zip(roles, turn, strict=True)
-    ]
-    return {"turns": said, "source": source}
+    return row_of("lives", told_and_asked(lives(1, rng)[0], rng))
 
 
 def main() -> None:

@@ -13,6 +13,7 @@ from itertools import product
 from pathlib import Path
 
 import personality
+from learning.text.knowledge import with_article
 
 _FILE = Path(personality.__file__).with_name("openings.txt")
 _NUMBERS = (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 15, 20)
@@ -56,5 +57,4 @@ def _filled(sentence: str, words: Iterator[str]) -> str:
 
 def _word(slot: re.Match[str], word: str) -> str:
     """With its article where the slot asks for one."""
-    article = "an " if word[0] in "aeiou" else "a "
-    return (article if slot[1] else "") + word
+    return with_article(word) if slot[1] else word

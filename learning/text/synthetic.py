@@ -233,7 +233,7 @@ def recall(rng: random.Random) -> Row:
         if rng.random() < 0.2:
             turns.append(rng.choice(_TALK))
         turns.append((_otherwise(fact.question, rng), fact.answer))
-    return _row("recall", turns, unknown)
+    return row_of("synthetic_recall", turns, unknown)
 
 
 def _otherwise(question: str, rng: random.Random) -> str:
@@ -257,7 +257,7 @@ def copying(rng: random.Random, pieces: Sequence[str]) -> Row:
         turns.append((ask, " ".join(words[start:])))
         if rng.random() < 0.3:  # once more, so that the two copies are far apart
             turns.append((rng.choice(AGAIN), " ".join(words)))
-    return _row("copying", turns)
+    return row_of("synthetic_copying", turns)
 
 
 def sums(rng: random.Random) -> Row:
@@ -278,16 +278,22 @@ def sums(rng: random.Random) -> Row:
             ]
         )
         turns.append((ask, f"{a} {sign} {b} = {result}."))
-    return _row("sums", turns)
+    return row_of("synthetic_sums", turns)
 
 
-def _row(source: str, turns: Sequence[tuple[str, str]], unknown: Collection[int] = ()) -> Row:
-    """A row in which only answers have weight. turns: (question, answer). unknown: indexes of turns whose
-    answers have weight 0 too, because nobody could know them."""
+def row_of(
+    source: str,
+    turns: Sequence[tuple[str, str]],
+    unknown: Collection[int] = (),
+    *,
+    asked_weight: int = 0,
+) -> Row:
+    """A row of turns (question, answer). unknown: indexes of turns whose answers have weight 0, because
+    nobody could know them. asked_weight: 0 or 1, the weight of questions."""
     said: list[Row] = []
     for place, (asked, answer) in enumerate(turns):
-        said.append({"role": "user", "text": asked, "weight": 0})
+        said.append({"role": "user", "text": asked} | ({} if asked_weight else {"weight": 0}))
         said.append({"role": "assistant", "text": answer})
         if place in unknown:
             said[-1]["weight"] = 0
-    return {"turns": said, "source": f"synthetic_{source}"}
+    return {"turns": said, "source": source}
