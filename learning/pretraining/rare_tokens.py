@@ -27,6 +27,8 @@ APART = 0.4
 """Length of the random component, relative to the embedding. Two equal embeddings then have a cosine of
 0.86 < NEAR, so a second application changes nothing. With 0.6 these ids begin to be generated where they
 do not belong."""
+ROUNDS = 4
+"""Most rounds of adding such components; one or two are enough for the shipped models."""
 _ROWS = 1024
 
 
@@ -51,19 +53,25 @@ def indistinct(embedding: Tensor, special_ids: Collection[int] | None = None) ->
 @torch.no_grad()
 def tell_apart(embedding: Tensor, special_ids: Collection[int] | None = None) -> int:
     """Adds the random components to embedding [V, D] in place, with a fixed seed. Returns the number of
-    ids that were indistinct."""
-    ids = indistinct(embedding, special_ids)
-    if not len(ids):
-        return 0
-    rows = embedding[ids].float()
-    shared = F.normalize(rows.mean(0), dim=0)
-    own = torch.randn(rows.shape, generator=torch.Generator().manual_seed(0)).to(rows.device)
-    own -= torch.outer(own @ shared, shared)
-    # orthogonal to each other too, as far as the dimension allows
-    room = max(1, rows.shape[1] - 1)
-    own = torch.cat([torch.linalg.qr(part.T).Q.T for part in own.split(room)])
-    embedding[ids] = (rows + APART * rows.norm(dim=1, keepdim=True) * own).to(embedding.dtype)
-    return len(ids)
+    ids that were indistinct.
+
+    A second round follows where the first was not enough: for ids whose embeddings are near to each other
+    but far from the mean of all indistinct ones."""
+    found = ids = indistinct(embedding, special_ids)
+    drawn = torch.Generator().manual_seed(0)
+    for _ in range(ROUNDS):
+        if not len(ids):
+            break
+        rows = embedding[ids].float()
+        shared = F.normalize(rows.mean(0), dim=0)
+        own = torch.randn(rows.shape, generator=drawn).to(rows.device)
+        own -= torch.outer(own @ shared, shared)
+        # orthogonal to each other too, as far as the dimension allows
+        room = max(1, rows.shape[1] - 1)
+        own = torch.cat([torch.linalg.qr(part.T).Q.T for part in own.split(room)])
+        embedding[ids] = (rows + APART * rows.norm(dim=1, keepdim=True) * own).to(embedding.dtype)
+        ids = indistinct(embedding, special_ids)
+    return len(found)
 
 
 @contextmanager

@@ -59,6 +59,15 @@ def test_it_is_always_the_same_and_done_once(embedding: torch.Tensor) -> None:
     assert tell_apart(embedding) == 0 and torch.equal(embedding, again)
 
 
+def test_several_groups_of_them_are_all_told_apart() -> None:
+    rows = torch.randn(300, 32, generator=torch.Generator().manual_seed(1))
+    for first in (10, 40, 60, 62, 64):
+        group = rows[first : first + (20 if first < 60 else 2)]
+        group[:] = 2.0 * group[0]
+    assert tell_apart(rows) == 46
+    assert not len(indistinct(rows))
+
+
 def test_more_of_them_than_dimensions() -> None:
     rows = torch.ones(300, 16)
     assert tell_apart(rows) == 300 - KEPT
