@@ -1,17 +1,20 @@
-"""Writes a base's own short answers to everyday messages, for `vidya train --lora --own-talk`.
+"""Writes a base's own short answers to everyday messages, for `vidya train --own-talk`.
 
-    python -m benchmarks.talking.own_answers MODEL OUT
+    python -m benchmarks.talking.own_answers MODEL OUT [--openings N] [--rows FILE.jsonl]
 
-Each opening is answered DRAWS times. Of every answer the first sentence or two are kept; what is a list,
+MODEL is a model's folder. Asked are everyday messages of which half resemble a line of the book and are not
+it, N openings made of patterns, and the first messages of FILE, as learning.pretraining.synthetic_rows
+writes it. Each is answered DRAWS times. Of every answer the first sentence or two are kept; what is a list,
 claims to be a person, repeats itself or is no answer of the kind that was asked for is dropped; the one that
 agrees most with the others stays. OUT is in the book's format. Left out: whether an answer is true.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import random
 import re
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +23,7 @@ from benchmarks import DATA
 from benchmarks.talking.talk_data import Question
 from benchmarks.talking.talk_metrics import fits, human_claims
 from learning.distillation.filters import agreement, fault
+from learning.pretraining.synthetic_rows import LeftOut
 from learning.text.flaws import ends_sentence
 from learning.text.openings import expanded, openings
 
@@ -52,11 +56,16 @@ _OWN_LIFE = re.compile(
 )
 
 
-def messages() -> list[str]:
-    """The openings that are asked."""
+def messages(others: int = OTHERS, rows: Path | None = None) -> list[str]:
+    """The messages that are asked: `others` openings, and the first message of each of the rows; none that
+    is measured in a benchmark, or has the same content words."""
     near = expanded(NEAR.read_text("utf-8"))
     plain = [one for one in openings() if len(one) < 60]
-    return list(dict.fromkeys([*near, *plain[:OTHERS]]))
+    lines = rows.read_text("utf-8").splitlines() if rows else []
+    written = [row["turns"][0]["text"] for row in map(json.loads, lines) if "turns" in row]
+    measured = LeftOut([DATA])
+    asked = dict.fromkeys([*near, *plain[:others], *written])
+    return [one for one in asked if not measured(one)]
 
 
 def kind_of(message: str) -> Question:
@@ -146,14 +155,24 @@ def draw(
             yield message, [tokenizer.decode(answer.tokens).strip() for answer in answers]
 
 
-def main(folder: Path, out: Path) -> None:
+def main() -> None:
+    """Entry point of the command line."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.talking.own_answers")
+    parser.add_argument("model", type=Path, help="A model's folder.")
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--openings", type=int, default=OTHERS)
+    parser.add_argument("--rows", type=Path)
+    chosen = parser.parse_args()
+    write(chosen.model, chosen.out, messages(chosen.openings, chosen.rows))
+
+
+def write(folder: Path, out: Path, asked: list[str]) -> None:
     """Draws, filters and writes."""
     from engine.precision import fast_dtype
     from engine.storage.checkpoint import load_model
     from engine.tokenizers.load import load_tokenizer
 
     model = load_model(folder, dtype=fast_dtype("cpu")).requires_grad_(False).eval()
-    asked = messages()
     random.Random(0).shuffle(asked)
     with out.open("w", encoding="utf-8") as file:
         for message, answers in draw(model, load_tokenizer(folder), asked):
@@ -162,4 +181,4 @@ def main(folder: Path, out: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main()

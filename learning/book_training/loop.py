@@ -92,6 +92,11 @@ ADAPTER_SETTINGS = BookSettings(
 earlier talk weighs less, because its answers have to become shorter."""
 
 
+OWN_TALK_SETTINGS = BookSettings(talk=48, manner=16)
+"""For all weights of a base, beside its own answers to everyday messages, so that the lines of the book do
+not become answers to all that is like them (benchmarks/results/base.md)."""
+
+
 @dataclass(frozen=True)
 class TrainingStart:
     """State from which to resume an interrupted training. Adam's moments start from zero."""

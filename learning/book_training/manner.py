@@ -1,7 +1,7 @@
-"""What an adapter learns besides the lines of a book: how Vidya talks of all else.
+"""What a base learns besides the lines of a book: how Vidya talks of all else.
 
 Short everyday talk in words of ours, and invented owners' lives that are told and asked for; none of it has
-to be known word for word. Where the base answered in its own words, the adapter is held near it, so that what
+to be known word for word. Where the base answered in its own words it is held near them, so that what
 nobody wrote down stays the base's. Left out: the steps.
 """
 
@@ -42,14 +42,18 @@ class Manner:
     rows: list[Example]
     """Learned by likelihood."""
     own: list[Example]
-    """The base's own words, for the anchor, without the id that ends an answer: where the base would go on
-    at length the adapter may stop. Empty: it stays near talk that it makes up."""
+    """The base's own words, for the anchor. Empty: it stays near talk that it makes up."""
 
 
-def manner(tokenizer: Tokenizer, own: Path | None, context: int, rng: random.Random) -> Manner:
-    """own: conversations in the base's own words, in the book's format. context: tokens. Raises DataError
-    for bad lines."""
-    mine = own_words(tokenizer, own, context) if own else []
+def manner(
+    tokenizer: Tokenizer, own: Path | None, context: int, rng: random.Random, *, shorter: bool
+) -> Manner:
+    """own: conversations in the base's own words, in the book's format. context: tokens. shorter: leave the
+    id that ends an answer out of the anchor's targets, so that the model may stop where the base would go on
+    at length. Raises DataError for bad lines."""
+    mine = list[Example]()
+    if own:
+        mine = (own_words if shorter else book_examples)(tokenizer, [own], context)
     told = [
         from_answer(
             tokenizer, turns[:-1], turns[-1][1], context

@@ -36,8 +36,6 @@ class AdapterPlan:
     settings: LoraSettings
     folder: Path | None = None
     """Folder to which the adapters are written in addition; None: they are only added to the weights."""
-    own_talk: Path | None = None
-    """The base's own answers, see `manner`; None: it makes talk up."""
 
 
 class Moved(Protocol):

@@ -49,6 +49,7 @@ class BookTrainer:
         skip_bad: bool = False,
         kept: Unfinished | None = None,
         plan: AdapterPlan | None = None,
+        own_talk: Path | None = None,
     ) -> TrainDone:
         """Trains on a book until it is known, then publishes the weights if the guard passes, else rolls
         them back.
@@ -56,8 +57,9 @@ class BookTrainer:
         book: None for the shipped book, the owner's, and all lessons; afterwards, lessons to avoid an
         answer that had failed wait to be taught again. kept: the interrupted training to resume, or a new
         record; the running training is saved beside the model. plan: train low-rank adapters and add them
-        to the weights; None: train all weights. Raises DataError for a book with bad lines unless
-        `skip_bad`, and changes nothing then.
+        to the weights; None: train all weights. own_talk: conversations in the model's own words (see
+        `manner`); None: it makes talk up. Raises DataError for a book with bad lines unless `skip_bad`, and
+        changes nothing then.
         """
         started, model = time.monotonic(), self._transaction.weights.model
         replay = self._transaction.caches.read_books_again(
@@ -75,12 +77,16 @@ class BookTrainer:
         )
         count, context = len(course.examples), model.config.context
         lines, shown = [*course.examples, *course.rest], Manner([], [])
+        if plan or own_talk:
+            shown = manner(
+                self._tokenizer, own_talk, context, self._transaction.rng, shorter=plan is not None
+            )
         moved: Moved = AllWeights(model)
         if plan:
-            shown = manner(self._tokenizer, plan.own_talk, context, self._transaction.rng)
             again = (*lines, *course.otherwise, *shown.rows, *replay.talk)
             drawn = torch.Generator().manual_seed(self._transaction.rng.getrandbits(32))
             moved = AdapterWeights(attach(model, plan.settings, drawn), again)
+        talk = shown.own if plan and shown.own else [*replay.talk, *shown.own]
         keeper, goes_on = TrainingKeeper(self._transaction.weights, moved, course, kept), False
         verdict = Verdict(False, 0.0, 0.0)
 
@@ -89,7 +95,7 @@ class BookTrainer:
                 training = train_book(
                     moved,
                     course.examples,
-                    shown.own or replay.talk,
+                    talk,
                     settings,
                     self._transaction.rng,
                     rest=course.rest,

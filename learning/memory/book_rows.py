@@ -63,11 +63,11 @@ def book_examples(
     return latest_answers(book_rows(tokenizer, paths, context, skip_bad))
 
 
-def own_words(tokenizer: Tokenizer, path: Path, context: int) -> list[Example]:
+def own_words(tokenizer: Tokenizer, paths: Sequence[Path], context: int) -> list[Example]:
     """Conversations in a base's own words, in the book's format, without the id that ends an answer among
-    the targets: where the base would go on at length, whoever is held near it may stop. Empty if the file
-    does not exist. Raises DataError as `book_rows` does."""
-    rows = book_examples(tokenizer, [path], context)
+    the targets: where the base would go on at length, whoever is held near it may stop. Files that do not
+    exist count as empty. Raises DataError as `book_rows` does."""
+    rows = book_examples(tokenizer, paths, context)
     return [replace(row, target=(*row.target[:-1], False)) for row in rows]
 
 

@@ -53,7 +53,7 @@ class KeptRows:
         writer = RowWriter(tokenizer)
         found = book_rows(tokenizer, [shipped_book_path()], context)
         everyday = book_examples(tokenizer, [everyday_path()], context)
-        said = own_words(tokenizer, own, context)[:most_own] if own else []
+        said = own_words(tokenizer, [own], context)[:most_own] if own else []
         mine = [writer.of(example) for example in said]
         talk = [writer.of(example) for example in recall_talk(tokenizer, 48, 128)]
         alone = [e for e in everyday if " / " not in e.prompt and e.said]

@@ -84,7 +84,8 @@ class Train:
     adapter: str | None = None
     """Path of a folder to which the adapters are written in addition."""
     own_talk: str | None = None
-    """Path of conversations in the base's own words, near which the adapters stay; None: it makes talk up."""
+    """Path of conversations in the model's own words, near which it stays, with everyday talk to learn beside
+    them; None: it makes talk up. Adapters learn everyday talk in any case."""
 
 
 @dataclass(frozen=True)

@@ -284,9 +284,17 @@ class Jobs:
         book = Path(job.book) if job.book else None
         stop = self._signals.cancel_training.is_set
         plan = adapter_plan(job, self._learner.published.model.config.layers)
+        own = Path(job.own_talk) if job.own_talk else None
         self._emit(
             self._trainer.train(
-                book, settings, report, stop, skip_bad=job.skip_bad, kept=kept, plan=plan
+                book,
+                settings,
+                report,
+                stop,
+                skip_bad=job.skip_bad,
+                kept=kept,
+                plan=plan,
+                own_talk=own,
             )
         )
         if self._journal.waiting():  # lessons that the training could not teach wait again

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from engine.lora import LoraSettings
 from learning.book_training.asking import EpochReport
-from learning.book_training.loop import ADAPTER_SETTINGS, BookSettings
+from learning.book_training.loop import ADAPTER_SETTINGS, OWN_TALK_SETTINGS, BookSettings
 from learning.book_training.moved import AdapterPlan
 from learning.models.unfinished_training import read_unfinished
 from learning.protocol.events import Event, TrainDone, TrainProgress
@@ -24,7 +24,9 @@ TELL_EVERY = 0.25
 
 def book_settings(job: Train) -> BookSettings:
     """The settings in the request; defaults for the others."""
-    settings = ADAPTER_SETTINGS if job.rank else BookSettings()
+    settings = BookSettings() if job.own_talk is None else OWN_TALK_SETTINGS
+    if job.rank:
+        settings = ADAPTER_SETTINGS
     if job.epochs is not None:
         settings = replace(settings, epochs=job.epochs, until_known=False)
     if job.batch is not None:
@@ -41,7 +43,6 @@ def adapter_plan(job: Train, layers: int) -> AdapterPlan | None:
     return AdapterPlan(
         settings,
         Path(job.adapter) if job.adapter else None,
-        Path(job.own_talk) if job.own_talk else None,
     )
 
 

@@ -48,8 +48,8 @@ RANK = 16
 @click.option(
     "--own-talk",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="Conversations in the model's own words, in the book's format, near which the adapters stay. "
-    "Default: talk that the model makes up. Needs --lora.",
+    help="Conversations in the model's own words, in the book's format, near which it stays; beside them "
+    "it then learns everyday talk. Default: talk that the model makes up.",
 )
 @click.option("--skip-bad", is_flag=True, help="Skip lines with errors and learn the rest.")
 @common
@@ -66,10 +66,8 @@ def train(
     options: Options,
 ) -> None:
     """Trains on BOOK, or on Vidya's book, yours and all your lessons."""
-    if not lora and (rank or blocks or adapter or own_talk):
-        raise click.UsageError(
-            "--rank, --blocks, --adapter and --own-talk are for adapters: add --lora"
-        )
+    if not lora and (rank or blocks or adapter):
+        raise click.UsageError("--rank, --blocks and --adapter are for adapters: add --lora")
     if adapter and adapter.exists() and (not adapter.is_dir() or any(adapter.iterdir())):
         raise CheckpointError(f"{adapter}: is not empty", "name a new folder")
     _check_book(book or options.home.book_path, skip_bad, required=book is not None)

@@ -21,19 +21,19 @@ def test_the_bases_own_words_are_held_and_not_learned(
 ) -> None:
     own = tmp_path / "own.txt"
     own.write_text("<|user|> why is ice cold <|assistant|> Because it is frozen.\n")
-    found = manner(tiny_tokenizer, own, CONTEXT, random.Random(0))
+    found = manner(tiny_tokenizer, own, CONTEXT, random.Random(0), shorter=True)
     (row,) = found.own
     assert row.prompt not in {other.prompt for other in found.rows}
     assert row.ids[-1] == tiny_tokenizer.chat.end and not row.target[-1], "may stop sooner"
     assert row.targets == len(tiny_tokenizer.encode("Because it is frozen."))
     own.write_text("no conversation\n")
     with pytest.raises(DataError, match="own.txt"):
-        manner(tiny_tokenizer, own, CONTEXT, random.Random(0))
+        manner(tiny_tokenizer, own, CONTEXT, random.Random(0), shorter=True)
 
 
 def test_everyday_talk_and_lives_are_learned_the_same_for_a_seed(tiny_tokenizer: Tokenizer) -> None:
-    found = manner(tiny_tokenizer, None, CONTEXT, random.Random(3))
-    again = manner(tiny_tokenizer, None, CONTEXT, random.Random(3))
+    found = manner(tiny_tokenizer, None, CONTEXT, random.Random(3), shorter=True)
+    again = manner(tiny_tokenizer, None, CONTEXT, random.Random(3), shorter=True)
     everyday = {entry.answer for entry in read_book(everyday_path())}
     assert found.own == [] and found.rows == again.rows
     assert sum(row.said in everyday for row in found.rows) > 900

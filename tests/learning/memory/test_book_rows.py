@@ -46,7 +46,7 @@ def test_the_end_of_own_words_is_not_to_be_predicted(
     tmp_path: Path, tiny_tokenizer: Tokenizer
 ) -> None:
     (tmp_path / "own.txt").write_text("<|user|> hello <|assistant|> Good day.\n")
-    (row,) = own_words(tiny_tokenizer, tmp_path / "own.txt", 128)
+    (row,) = own_words(tiny_tokenizer, [tmp_path / "own.txt"], 128)
     assert row.ids[-1] == tiny_tokenizer.chat.end and not row.target[-1]
     assert tiny_tokenizer.decode(row.answer).strip() == "Good day."
-    assert own_words(tiny_tokenizer, tmp_path / "none.txt", 128) == []
+    assert own_words(tiny_tokenizer, [tmp_path / "none.txt"], 128) == []

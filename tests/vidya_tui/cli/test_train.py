@@ -44,6 +44,15 @@ def test_train_lora_writes_an_adapter_and_export_writes_what_was_taught(shell: S
 
 
 @pytest.mark.slow
+def test_a_book_is_trained_beside_the_models_own_talk(shell: Shell) -> None:
+    own = shell.file("own.txt", "<|user|> why is ice cold <|assistant|> It is frozen.\n")
+    *_, done = shell.rows("train", "--own-talk", str(own), "--epochs", "1")
+    assert done["event"] == "done" and done["epochs"] == 1
+    bad = shell.file("bad.txt", "nonsense\n")
+    assert f"{bad}:1:" in shell.fails("train", "--own-talk", str(bad))
+
+
+@pytest.mark.slow
 def test_training_a_book_says_how_much_of_it_is_known(shell: Shell) -> None:
     book = shell.file("b.txt", "<|user|> one <|assistant|> two\n<|user|> six <|assistant|> ten\n")
     result = shell.run("train", str(book), "--epochs", "2")
