@@ -25,7 +25,9 @@ from benchmarks.talking.talk_metrics import fits, human_claims
 from learning.distillation.filters import agreement, fault
 from learning.pretraining.synthetic_rows import LeftOut
 from learning.text.flaws import ends_sentence
+from learning.text.normalise import fold
 from learning.text.openings import expanded, openings
+from personality.book import everyday_path, read_book, shipped_book_path
 
 if TYPE_CHECKING:
     from engine.model import Model
@@ -57,15 +59,17 @@ _OWN_LIFE = re.compile(
 
 
 def messages(others: int = OTHERS, rows: Path | None = None) -> list[str]:
-    """The messages that are asked: `others` openings, and the first message of each of the rows; none that
-    is measured in a benchmark, or has the same content words."""
+    """The messages that are asked: `others` openings, and the first message of each of the rows. None
+    of them is a line of the book or of everyday talk, is measured in a benchmark, or has the content words
+    of one that is."""
     near = expanded(NEAR.read_text("utf-8"))
     plain = [one for one in openings() if len(one) < 60]
     lines = rows.read_text("utf-8").splitlines() if rows else []
     written = [row["turns"][0]["text"] for row in map(json.loads, lines) if "turns" in row]
-    measured = LeftOut([DATA])
+    measured, paths = LeftOut([DATA]), (shipped_book_path(), everyday_path())
+    taught = {fold(entry.question) for path in paths for entry in read_book(path)}
     asked = dict.fromkeys([*near, *plain[:others], *written])
-    return [one for one in asked if not measured(one)]
+    return [one for one in asked if fold(one) not in taught and not measured(one)]
 
 
 def kind_of(message: str) -> Question:

@@ -29,7 +29,9 @@ TOLD = (
 )
 """What Vidya says to what she is told."""
 SILENT = 0.05
-"""Share of a life's facts that are asked for without having been told."""
+"""Share of a life's facts that are asked for without having been told, for an adapter."""
+SILENT_WHOLE = 0.3
+"""The same where all weights are trained: a small base that knows lives answers such questions by a guess."""
 UNKNOWN = 2
 """Questions a life about what was not told. With 4, and SILENT at 0.15, "I do not know that yet" answered
 every eighth message, nearly always in the wrong place (benchmarks/results/adapter.md)."""
@@ -46,29 +48,32 @@ class Manner:
 
 
 def manner(
-    tokenizer: Tokenizer, own: Path | None, context: int, rng: random.Random, *, shorter: bool
+    tokenizer: Tokenizer, own: Path | None, context: int, rng: random.Random, *, adapter: bool
 ) -> Manner:
-    """own: conversations in the base's own words, in the book's format. context: tokens. shorter: leave the
-    id that ends an answer out of the anchor's targets, so that the model may stop where the base would go on
-    at length. Raises DataError for bad lines."""
+    """own: conversations in the base's own words, in the book's format. context: tokens. adapter: for an
+    adapter, which leaves the id that ends an answer out of the anchor's targets, so that it may stop where
+    the base would go on at length. Raises DataError for bad lines."""
     mine = list[Example]()
     if own:
-        mine = (own_words if shorter else book_examples)(tokenizer, [own], context)
+        mine = (own_words if adapter else book_examples)(tokenizer, [own], context)
     told = [
         from_answer(
             tokenizer, turns[:-1], turns[-1][1], context
         )  # not what she says to what she is told
         for life in lives(LIVES, rng)
-        for turns in talks(life, rng)
+        for turns in talks(life, rng, SILENT if adapter else SILENT_WHOLE)
     ]
     return Manner([*book_examples(tokenizer, [everyday_path()], context), *told], mine)
 
 
-def talks(life: InventedLife, rng: random.Random) -> Iterator[tuple[tuple[str, str], ...]]:
+def talks(
+    life: InventedLife, rng: random.Random, silent: float = SILENT
+) -> Iterator[tuple[tuple[str, str], ...]]:
     """A life as conversations of (role, text): each fact told, perhaps another after it, then asked for in
-    any words; and questions about what was not told, which she does not know."""
+    any words; and questions about what was not told, which she does not know. silent: share of the facts
+    that are only asked for."""
     for fact in life.facts:
-        if rng.random() < SILENT:
+        if rng.random() < silent:
             yield as_turns([(_question(fact, rng), NOT_KNOWN)])
             continue
         before = [fact, *rng.sample([f for f in life.facts if f is not fact], rng.randrange(3))]

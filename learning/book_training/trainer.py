@@ -79,7 +79,7 @@ class BookTrainer:
         lines, shown = [*course.examples, *course.rest], Manner([], [])
         if plan or own_talk:
             shown = manner(
-                self._tokenizer, own_talk, context, self._transaction.rng, shorter=plan is not None
+                self._tokenizer, own_talk, context, self._transaction.rng, adapter=plan is not None
             )
         moved: Moved = AllWeights(model)
         if plan:

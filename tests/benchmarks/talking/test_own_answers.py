@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from benchmarks.talking.own_answers import NEAR, best, good, kind_of, messages, short
 from benchmarks.talking.talk_data import fold, load, seen
 from learning.models.store import SHIPPED
+from learning.text.normalise import fold as folded
 from personality.book import everyday_path, read_book, shipped_book_path
 
 TUNE = NEAR.with_name("talk_tune.jsonl")
@@ -65,10 +69,27 @@ def test_the_one_that_agrees_with_the_others_stays() -> None:
 
 
 def test_nothing_that_is_measured_or_taught_is_asked() -> None:
-    asked = messages()
-    assert len(asked) > 900
-    book = {entry.question for entry in read_book(shipped_book_path())}
-    assert seen(load(), asked) == {} and not book.intersection(asked)
+    asked = messages(2000)
+    assert len(asked) > 1000 > len(messages()) > 300
+    assert seen(load(), asked) == {} and not _taught().intersection(map(folded, asked))
+
+
+def test_the_first_messages_of_rows_are_asked_too(tmp_path: Path) -> None:
+    measured, book = load(TUNE)[0].asked, next(iter(read_book(shipped_book_path()))).question
+    rows = tmp_path / "rows.jsonl"
+    said = ("Is a spoon for eating soup?", f"{book}!", measured)
+    turns = [[{"role": "user", "text": s}, {"role": "assistant", "text": "Yes."}] for s in said]
+    lines = [{"turns": one, "source": "knowledge"} for one in turns]
+    lines.append({"text": "A spoon is for soup.", "source": "knowledge"})
+    rows.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert set(messages(5, rows)) - set(messages(5)) == {said[0]}
+    assert len(messages(50)) > len(messages(5))
+
+
+def _taught() -> set[str]:
+    """The questions of book and everyday talk, without punctuation."""
+    paths = (shipped_book_path(), everyday_path())
+    return {folded(entry.question) for path in paths for entry in read_book(path)}
 
 
 def test_the_tuning_questions_are_none_of_the_benchmarks_and_not_learned() -> None:

@@ -21,19 +21,19 @@ def test_the_bases_own_words_are_held_and_not_learned(
 ) -> None:
     own = tmp_path / "own.txt"
     own.write_text("<|user|> why is ice cold <|assistant|> Because it is frozen.\n")
-    found = manner(tiny_tokenizer, own, CONTEXT, random.Random(0), shorter=True)
+    found = manner(tiny_tokenizer, own, CONTEXT, random.Random(0), adapter=True)
     (row,) = found.own
     assert row.prompt not in {other.prompt for other in found.rows}
     assert row.ids[-1] == tiny_tokenizer.chat.end and not row.target[-1], "may stop sooner"
     assert row.targets == len(tiny_tokenizer.encode("Because it is frozen."))
     own.write_text("no conversation\n")
     with pytest.raises(DataError, match="own.txt"):
-        manner(tiny_tokenizer, own, CONTEXT, random.Random(0), shorter=True)
+        manner(tiny_tokenizer, own, CONTEXT, random.Random(0), adapter=True)
 
 
 def test_everyday_talk_and_lives_are_learned_the_same_for_a_seed(tiny_tokenizer: Tokenizer) -> None:
-    found = manner(tiny_tokenizer, None, CONTEXT, random.Random(3), shorter=True)
-    again = manner(tiny_tokenizer, None, CONTEXT, random.Random(3), shorter=True)
+    found = manner(tiny_tokenizer, None, CONTEXT, random.Random(3), adapter=True)
+    again = manner(tiny_tokenizer, None, CONTEXT, random.Random(3), adapter=True)
     everyday = {entry.answer for entry in read_book(everyday_path())}
     assert found.own == [] and found.rows == again.rows
     assert sum(row.said in everyday for row in found.rows) > 900
@@ -42,6 +42,20 @@ def test_everyday_talk_and_lives_are_learned_the_same_for_a_seed(tiny_tokenizer:
     assert all(row.targets == len(tiny_tokenizer.encode(row.said)) + 1 for row in told), (
         "not what she says to what she is told"
     )
+
+
+def test_a_base_that_is_trained_whole_learns_the_ends_and_to_know_less(
+    tmp_path: Path, tiny_tokenizer: Tokenizer
+) -> None:
+    own = tmp_path / "own.txt"
+    own.write_text("<|user|> why is ice cold <|assistant|> Because it is frozen.\n")
+    whole, less = (
+        manner(tiny_tokenizer, own, CONTEXT, random.Random(0), adapter=adapter)
+        for adapter in (False, True)
+    )
+    assert whole.own[0].target[-1]
+    unknown = [sum(row.said == NOT_KNOWN for row in one.rows) for one in (whole, less)]
+    assert unknown[0] > unknown[1] + 40
 
 
 def test_what_was_told_is_answered_and_what_was_not_is_not_known() -> None:
