@@ -24,12 +24,15 @@ from learning.book_training.moved import AdapterPlan, AdapterWeights, AllWeights
 from learning.book_training.resume import TrainingKeeper
 from learning.book_training.training_set import Course, failed_avoidance
 from learning.book_training.training_set import plan as plan_course
+from learning.data.examples import Example
 from learning.memory.guard import Verdict, examine
+from learning.memory.rewording import owner_turns
 from learning.memory.transaction import Commit, WeightTransaction
 from learning.models.unfinished_training import Unfinished
 from learning.objectives.forward import Knowledge, share_known
 from learning.protocol.events import TrainDone
 from learning.protocol.records import LessonState
+from learning.text.normalise import fold
 
 
 class BookTrainer:
@@ -86,7 +89,8 @@ class BookTrainer:
             again = (*lines, *course.otherwise, *shown.rows, *replay.talk)
             drawn = torch.Generator().manual_seed(self._transaction.rng.getrandbits(32))
             moved = AdapterWeights(attach(model, plan.settings, drawn), again)
-        talk = shown.own if plan and shown.own else [*replay.talk, *shown.own]
+        made_up = _agreeing(self._tokenizer, replay.talk, course.examples)
+        talk = shown.own if plan and shown.own else [*made_up, *shown.own]
         keeper, goes_on = TrainingKeeper(self._transaction.weights, moved, course, kept), False
         verdict = Verdict(False, 0.0, 0.0)
 
@@ -174,3 +178,13 @@ class BookTrainer:
         if course.lessons:
             share = sum(known[example.ids] for _, example in course.lessons) / len(course.lessons)
             self._journal.add_measure("lessons_known", share)
+
+
+def _agreeing(
+    tokenizer: Tokenizer, talk: Sequence[Example], lines: Sequence[Example]
+) -> list[Example]:
+    """The rows of talk in which nobody asks what a line answers: the anchor would hold the old answer."""
+    asked = {line.prompt for line in lines}
+    return [
+        row for row in talk if not any(fold(turn) in asked for turn in owner_turns(tokenizer, row))
+    ]

@@ -13,9 +13,10 @@ import learning.book_training.trainer as trainer_module
 import learning.memory.build
 from engine.errors import DataError
 from engine.lora import LoraSettings
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.book_training.loop import ADAPTER_SETTINGS, OWN_TALK_SETTINGS, BookSettings
 from learning.book_training.moved import AdapterPlan
-from learning.data.examples import Example
+from learning.data.examples import Example, from_turns
 from learning.lessons.learner import Learner
 from learning.memory.own_talk import generate_talk
 from learning.protocol.requests import Train
@@ -23,6 +24,7 @@ from learning.teacher.training_events import book_settings
 from tests.learning.conftest import Place, book_trainer
 
 ANSWER = "Because it is frozen."
+CONTEXT = 128
 
 
 @pytest.fixture
@@ -98,3 +100,26 @@ def test_the_settings_are_those_of_the_request() -> None:
     assert book_settings(Train()) == BookSettings()
     assert book_settings(Train(own_talk="own.txt")) == OWN_TALK_SETTINGS
     assert book_settings(Train(own_talk="own.txt", rank=4)) == ADAPTER_SETTINGS
+
+
+def test_own_talk_that_contradicts_a_line_is_left_out(
+    tiny_place: Place, tmp_path: Path, tiny_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk = [
+        from_turns(tiny_tokenizer, [*before, ("user", asked), ("assistant", "No.")], CONTEXT)
+        for before in ((), (("user", "Hello."), ("assistant", "Hello!")))
+        for asked in ("One?", "Two?")
+    ]
+    given: list[list[Example]] = []
+    monkeypatch.setattr(learning.memory.build, "own_talk", lambda *_: talk)
+    train = trainer_module.train_book
+
+    def noted(*args: Any, **more: Any) -> Any:
+        given.append(list(args[2]))
+        return train(*args, **more)
+
+    monkeypatch.setattr(trainer_module, "train_book", noted)
+    book = tmp_path / "book.txt"
+    book.write_text("<|user|> one <|assistant|> two\n")
+    _train(tiny_place, book, None)
+    assert given == [[talk[1], talk[3]]]
