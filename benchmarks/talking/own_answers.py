@@ -2,7 +2,7 @@
 
     python -m benchmarks.talking.own_answers MODEL OUT [--openings N] [--rows FILE.jsonl]
 
-MODEL is a model's folder. Asked are everyday messages of which half resemble a line of the book and are not
+MODEL is a name or a folder. Asked are everyday messages of which half resemble a line of the book and are not
 it, N openings made of patterns, and the first messages of FILE, as learning.pretraining.synthetic_rows
 writes it. Each is answered DRAWS times. Of every answer the first sentence or two are kept; what is a list,
 claims to be a person, repeats itself or is no answer of the kind that was asked for is dropped; the one that
@@ -23,6 +23,8 @@ from benchmarks import DATA
 from benchmarks.talking.talk_data import Question
 from benchmarks.talking.talk_metrics import fits, human_claims
 from learning.distillation.filters import agreement, fault
+from learning.home import Home
+from learning.models.store import ModelStore
 from learning.pretraining.synthetic_rows import LeftOut
 from learning.text.flaws import ends_sentence
 from learning.text.normalise import fold
@@ -162,12 +164,13 @@ def draw(
 def main() -> None:
     """Entry point of the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.talking.own_answers")
-    parser.add_argument("model", type=Path, help="A model's folder.")
+    parser.add_argument("model", help="Name of a model in the home, or a model's folder.")
     parser.add_argument("out", type=Path)
     parser.add_argument("--openings", type=int, default=OTHERS)
     parser.add_argument("--rows", type=Path)
     chosen = parser.parse_args()
-    write(chosen.model, chosen.out, messages(chosen.openings, chosen.rows))
+    folder = ModelStore(Home()).info(chosen.model).path
+    write(folder, chosen.out, messages(chosen.openings, chosen.rows))
 
 
 def write(folder: Path, out: Path, asked: list[str]) -> None:
