@@ -92,7 +92,7 @@ ADAPTER_SETTINGS = BookSettings(
 earlier talk weighs less, because its answers have to become shorter."""
 
 
-OWN_TALK_SETTINGS = BookSettings(talk=48, manner=16)
+OWN_TALK_SETTINGS = BookSettings(talk=80, manner=24)
 """For all weights of a base, beside its own answers to everyday messages, so that the lines of the book do
 not become answers to all that is like them (benchmarks/results/base.md)."""
 

@@ -19,7 +19,9 @@ from learning.text.lives import NOT_KNOWN, InventedLife, LifeFact, lives
 from personality.book import everyday_path
 
 LIVES = 30
-"""Invented lives of about ten facts each."""
+"""Invented lives of about ten facts each, for an adapter."""
+LIVES_WHOLE = 60
+"""The same where all weights are trained."""
 TOLD = (
     "I see.",
     "Thank you for telling me.",
@@ -30,7 +32,7 @@ TOLD = (
 """What Vidya says to what she is told."""
 SILENT = 0.05
 """Share of a life's facts that are asked for without having been told, for an adapter."""
-SILENT_WHOLE = 0.3
+SILENT_WHOLE = 0.5
 """The same where all weights are trained: a small base that knows lives answers such questions by a guess."""
 UNKNOWN = 2
 """Questions a life about what was not told. With 4, and SILENT at 0.15, "I do not know that yet" answered
@@ -60,7 +62,7 @@ def manner(
         from_answer(
             tokenizer, turns[:-1], turns[-1][1], context
         )  # not what she says to what she is told
-        for life in lives(LIVES, rng)
+        for life in lives(LIVES if adapter else LIVES_WHOLE, rng)
         for turns in talks(life, rng, SILENT if adapter else SILENT_WHOLE)
     ]
     return Manner([*book_examples(tokenizer, [everyday_path()], context), *told], mine)
