@@ -36,9 +36,16 @@ def keep_bytecode(environment: MutableMapping[str, str]) -> None:
     sys.dont_write_bytecode = False
 
 
+def buffer_output(environment: MutableMapping[str, str]) -> None:
+    """Lets what is started buffer its output, as it does with people. Where an image forbids it, a disk that
+    is full at the end of a program is noticed too early."""
+    environment.pop("PYTHONUNBUFFERED", None)
+
+
 prepare(os.environ)
 share_cores(os.environ)
 keep_bytecode(os.environ)
+buffer_output(os.environ)
 os.environ.setdefault("SSH_CONNECTION", "tests")  # nobody's own clipboard is written
 
 

@@ -42,8 +42,6 @@ def main() -> None:
         _say("interrupted")
         status = 130
     except BrokenPipeError:
-        # avoid a second error when Python flushes the rest at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         status = 0
     except VidyaError as error:
         _say(f"vidya: {error}")
@@ -54,6 +52,7 @@ def main() -> None:
         else:
             _say(f"{Path(sys.argv[0]).name}: {_unforeseen(error)}")
         status = 1
+    _drop_unwritable()
     sys.exit(status)
 
 
@@ -66,6 +65,15 @@ def _run(arguments: list[str]) -> int:
     from vidya_tui.start import open_app
 
     return open_app(Options())
+
+
+def _drop_unwritable() -> None:
+    """Drops output that cannot be written; else Python tries again at exit, and changes the status to 120."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except (OSError, ValueError):  # its reader is gone, its disk is full, or it is closed
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def _unforeseen(error: Exception) -> str:

@@ -27,7 +27,7 @@ class Worker:
         self.name = arguments[0] if arguments else module
         self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115
         self._process = subprocess.Popen(
-            [sys.executable, "-m", module, *arguments],
+            [sys.executable, "-u", "-m", module, *arguments],  # its last line is its error
             cwd=ROOT,
             env={**os.environ, **environment},
             stdin=subprocess.PIPE,

@@ -359,9 +359,9 @@ def test_one_answer_is_drawn_again_too(shipped: tuple[Model, Tokenizer]) -> None
     assert text != "My name is Vidya."
     ((known, sure),) = shown(shipped, "What is your name?", 1)
     assert known == "My name is Vidya." and sure and sure > 0.8
-    ((text, _),) = shown(shipped, "Do I have a name?", 1)
+    ((text, _),) = shown(shipped, "do i have a name?", 1)
     assert text != "My name is Vidya."
-    ((likeliest, sure),) = shown(shipped, "Do I have a name?", 1, GREEDY)
+    ((likeliest, sure),) = shown(shipped, "do i have a name?", 1, GREEDY)
     assert likeliest == "My name is Vidya." and sure and sure < 0.9, "asked for as it is"
 
 
