@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from benchmarks import DATA
 from benchmarks.talking.talk_data import Question
 from benchmarks.talking.talk_metrics import fits, human_claims
+from engine.errors import VidyaError, reason
 from learning.distillation.filters import agreement, fault
 from learning.home import Home
 from learning.models.store import ModelStore
@@ -169,8 +170,14 @@ def main() -> None:
     parser.add_argument("--openings", type=int, default=OTHERS)
     parser.add_argument("--rows", type=Path)
     chosen = parser.parse_args()
-    folder = ModelStore(Home()).info(chosen.model).path
-    write(folder, chosen.out, messages(chosen.openings, chosen.rows))
+    try:
+        folder = ModelStore(Home()).info(chosen.model).path
+        asked = messages(chosen.openings, chosen.rows)
+    except VidyaError as error:
+        parser.error(str(error))
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        parser.error(f"--rows: {reason(error)}; give a file that synthetic_rows wrote")
+    write(folder, chosen.out, asked)
 
 
 def write(folder: Path, out: Path, asked: list[str]) -> None:

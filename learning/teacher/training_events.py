@@ -24,9 +24,8 @@ TELL_EVERY = 0.25
 
 def book_settings(job: Train) -> BookSettings:
     """The settings in the request; defaults for the others."""
-    settings = BookSettings() if job.own_talk is None else OWN_TALK_SETTINGS
-    if job.rank:
-        settings = ADAPTER_SETTINGS
+    usual = BookSettings() if job.own_talk is None else OWN_TALK_SETTINGS
+    settings = ADAPTER_SETTINGS if job.rank else usual
     if job.epochs is not None:
         settings = replace(settings, epochs=job.epochs, until_known=False)
     if job.batch is not None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.talking.own_answers import NEAR, best, good, kind_of, messages, short
+from benchmarks.talking.own_answers import NEAR, best, good, kind_of, main, messages, short
 from benchmarks.talking.talk_data import fold, load, seen
 from learning.models.store import SHIPPED
 from learning.text.normalise import fold as folded
@@ -84,6 +84,23 @@ def test_the_first_messages_of_rows_are_asked_too(tmp_path: Path) -> None:
     rows.write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert set(messages(5, rows)) - set(messages(5)) == {said[0]}
     assert len(messages(50)) > len(messages(5))
+
+
+def test_what_is_missing_or_no_row_is_told_in_a_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text('{"turns": []}\n')
+    for arguments, told in (
+        (["nobody", "out.txt"], "nobody"),
+        (["10m", "out.txt", "--rows", str(rows)], "--rows"),
+        (["10m", "out.txt", "--rows", str(tmp_path / "none.jsonl")], "No such file"),
+    ):
+        monkeypatch.setattr("sys.argv", ["own_answers", *arguments])
+        monkeypatch.setenv("VIDYA_HOME", str(tmp_path / "home"))
+        with pytest.raises(SystemExit):
+            main()
+        assert told in capsys.readouterr().err.splitlines()[-1]
 
 
 def _taught() -> set[str]:

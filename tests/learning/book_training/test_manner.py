@@ -44,7 +44,7 @@ def test_everyday_talk_and_lives_are_learned_the_same_for_a_seed(tiny_tokenizer:
     )
 
 
-def test_a_base_that_is_trained_whole_learns_the_ends_and_to_know_less(
+def test_a_base_that_is_trained_whole_learns_ends_and_to_say_that_it_does_not_know(
     tmp_path: Path, tiny_tokenizer: Tokenizer
 ) -> None:
     own = tmp_path / "own.txt"

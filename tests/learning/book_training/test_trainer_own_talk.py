@@ -103,23 +103,19 @@ def test_the_settings_are_those_of_the_request() -> None:
 
 
 def test_own_talk_that_contradicts_a_line_is_left_out(
-    tiny_place: Place, tmp_path: Path, tiny_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+    tiny_place: Place,
+    tmp_path: Path,
+    tiny_tokenizer: Tokenizer,
+    given: list[dict[str, Any]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     talk = [
         from_turns(tiny_tokenizer, [*before, ("user", asked), ("assistant", "No.")], CONTEXT)
         for before in ((), (("user", "Hello."), ("assistant", "Hello!")))
         for asked in ("One?", "Two?")
     ]
-    given: list[list[Example]] = []
     monkeypatch.setattr(learning.memory.build, "own_talk", lambda *_: talk)
-    train = trainer_module.train_book
-
-    def noted(*args: Any, **more: Any) -> Any:
-        given.append(list(args[2]))
-        return train(*args, **more)
-
-    monkeypatch.setattr(trainer_module, "train_book", noted)
     book = tmp_path / "book.txt"
     book.write_text("<|user|> one <|assistant|> two\n")
     _train(tiny_place, book, None)
-    assert given == [[talk[1], talk[3]]]
+    assert given[0]["talk"] == [talk[1], talk[3]]
