@@ -37,8 +37,9 @@ def keep_bytecode(environment: MutableMapping[str, str]) -> None:
 
 
 def buffer_output(environment: MutableMapping[str, str]) -> None:
-    """Lets what is started buffer its output, as it does with people. Where an image forbids it, a disk that
-    is full at the end of a program is noticed too early."""
+    """Removes PYTHONUNBUFFERED, so that the programs that tests start buffer their output, as they do for
+    people. With that variable a write to a full disk fails at once, and no test sees the failing flush at
+    exit."""
     environment.pop("PYTHONUNBUFFERED", None)
 
 

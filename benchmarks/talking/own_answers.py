@@ -62,9 +62,9 @@ _OWN_LIFE = re.compile(
 
 
 def messages(others: int = OTHERS, rows: Path | None = None) -> list[str]:
-    """The messages that are asked: `others` openings, and the first message of each of the rows. None
-    of them is a line of the book or of everyday talk, is measured in a benchmark, or has the content words
-    of one that is."""
+    """The messages to ask: the everyday ones, `others` openings, and the first message of each of the rows.
+    Leaves out the questions of the book and of everyday talk, which the training teaches, those that a
+    benchmark asks, and those with the same content words as a benchmark's."""
     near = expanded(NEAR.read_text("utf-8"))
     plain = [one for one in openings() if len(one) < 60]
     lines = rows.read_text("utf-8").splitlines() if rows else []
@@ -72,7 +72,8 @@ def messages(others: int = OTHERS, rows: Path | None = None) -> list[str]:
     measured, paths = LeftOut([DATA]), (shipped_book_path(), everyday_path())
     taught = {fold(entry.question) for path in paths for entry in read_book(path)}
     asked = dict.fromkeys([*near, *plain[:others], *written])
-    return [one for one in asked if fold(one) not in taught and not measured(one)]
+    allowed = (message for message in asked if fold(message) not in taught)
+    return [message for message in allowed if not measured(message)]
 
 
 def kind_of(message: str) -> Question:
@@ -177,7 +178,10 @@ def main() -> None:
         parser.error(str(error))
     except (OSError, ValueError, LookupError, TypeError) as error:
         parser.error(f"--rows: {reason(error)}; give a file that synthetic_rows wrote")
-    write(folder, chosen.out, asked)
+    try:
+        write(folder, chosen.out, asked)
+    except OSError as error:
+        parser.error(f"{chosen.out}: {reason(error)}; give a file that can be written")
 
 
 def write(folder: Path, out: Path, asked: list[str]) -> None:

@@ -1,8 +1,8 @@
 """What a base learns besides the lines of a book: how Vidya talks of all else.
 
 Short everyday talk in words of ours, and invented owners' lives that are told and asked for; none of it has
-to be known word for word. Where the base answered in its own words it is held near them, so that what
-nobody wrote down stays the base's. Left out: the steps.
+to be known word for word. The KL anchor holds the model near the answers that the base gave itself, so that
+answers to other messages stay as they were. Left out: the steps.
 """
 
 from __future__ import annotations

@@ -89,8 +89,9 @@ class BookTrainer:
             again = (*lines, *course.otherwise, *shown.rows, *replay.talk)
             drawn = torch.Generator().manual_seed(self._transaction.rng.getrandbits(32))
             moved = AdapterWeights(attach(model, plan.settings, drawn), again)
-        made_up = _agreeing(self._tokenizer, replay.talk, course.examples)
-        talk = shown.own if plan and shown.own else [*made_up, *shown.own]
+        talk = shown.own
+        if not (plan and shown.own):
+            talk = [*_agreeing(self._tokenizer, replay.talk, course.examples), *shown.own]
         keeper, goes_on = TrainingKeeper(self._transaction.weights, moved, course, kept), False
         verdict = Verdict(False, 0.0, 0.0)
 
@@ -183,7 +184,8 @@ class BookTrainer:
 def _agreeing(
     tokenizer: Tokenizer, talk: Sequence[Example], lines: Sequence[Example]
 ) -> list[Example]:
-    """The rows of talk in which nobody asks what a line answers: the anchor would hold the old answer."""
+    """The rows of talk without a question of the lines. In a row with such a question the anchor would hold
+    the model to its old answer."""
     asked = {line.prompt for line in lines}
     return [
         row for row in talk if not any(fold(turn) in asked for turn in owner_turns(tokenizer, row))
