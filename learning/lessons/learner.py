@@ -26,6 +26,7 @@ from learning.lessons.understanding import Understanding, understanding
 from learning.lessons.undo import leave, missing, take_back
 from learning.memory.caches import LearnerCaches
 from learning.memory.margins import MarginTracker
+from learning.memory.prefix_cache import LARGE
 from learning.memory.replay import Replay
 from learning.memory.tasks import (
     LessonTask,
@@ -256,6 +257,11 @@ class Learner:
             rolled_back=False,
             version=self.version,
         )
+
+    def rest(self) -> None:
+        """Frees the memory that a large model needs only while it learns."""
+        if self.published.model.config.parameters > LARGE:
+            self.weights.rest()
 
     def forget_memory(self) -> None:
         """Drops all caches, because all weights or the books have changed; they are computed again when

@@ -84,7 +84,7 @@ class _Base:
 
 class Weights:
     """Master weights and published weights of a model. `model` may be modified in place; answers do not
-    change before `publish`."""
+    change before `publish`. Answers may be read by any thread, all else belongs to one."""
 
     def __init__(self, folder: Path, journal: Journal, *, device: str = "cpu") -> None:
         """Reads the folder's weights. Raises CheckpointError."""
@@ -92,12 +92,38 @@ class Weights:
         for part in (folder, folder / SNAPSHOTS):
             remove_leftovers(part)
         remove_unneeded(folder, snapshot_paths(folder), ABANDONED)
-        self.model = load_model(folder, device=device)
+        self._model, self._resting = load_model(folder, device=device), False
         files = current_files(folder)
         self.version = files.version
-        self._base: _Base | None = _base(files, self.model)
+        self._base: _Base | None = _base(files, self._model)
         """None after a publication failed: the next one then writes a whole file."""
         self.published = Published(self.version, self._frozen())
+
+    @property
+    def model(self) -> Model:
+        """The master weights. Read again after `rest`; raises CheckpointError if they cannot be."""
+        if self._resting:
+            device = self._model.device
+            read = load_model(self.folder, device=device)
+            if current_files(self.folder).version != self.version:
+                raise CheckpointError(
+                    f"{self.folder / WEIGHTS}: has been replaced while vidya had it open",
+                    "start vidya again",
+                )
+            for name, parameter in self._model.named_parameters():
+                parameter.data = read.get_parameter(name).data
+            self._resting = False
+        return self._model
+
+    def rest(self) -> None:
+        """Frees the memory of the master weights, which the files have too, until they are needed again. Call
+        it only when no training is under way. Does nothing after a publication that failed, because the
+        files may then differ."""
+        if self._base is None or _stamp(self._base.path) != self._base.stamp:
+            return
+        for parameter in self._model.parameters():
+            parameter.data, parameter.grad = parameter.data.new_empty(0), None
+        self._resting = True
 
     def state(self) -> dict[str, Tensor]:
         """A copy of all master weights by name."""
@@ -143,12 +169,12 @@ class Weights:
         earlier one. Keeps no snapshot of the weights before: these contain the lesson that is undone, and
         would displace a snapshot that a further undo needs. Raises CheckpointError or JournalError."""
         now = self.model, self.version
-        self.model = load_model(self.folder, device=self.model.device, weights=path)
-        self.version, self._base = version, _base(files_at(self.folder, path), self.model)
+        self._model = load_model(self.folder, device=self.model.device, weights=path)
+        self.version, self._base = version, _base(files_at(self.folder, path), self._model)
         try:
             self._save([], note, (), snapshot=False)
         except BaseException:
-            self.model, self.version = now
+            self._model, self.version = now
             raise
         model = self._frozen()
         share(model, self.published.model)

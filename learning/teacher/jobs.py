@@ -137,6 +137,9 @@ class Jobs:
                 self._do(job)
             except Stopped:
                 return
+            if self._waiting.empty():
+                self._learner.rest()
+                return_freed_memory()
 
     def _do(self, job: Job) -> None:
         """Runs one job and reports its errors as events. Raises Stopped."""
@@ -166,8 +169,6 @@ class Jobs:
                 what, next_step = full_disk(self._home.path)
             self._emit(Failed(where, what, f"nothing was lost; {next_step}"))
         if not self._signals.stopping.is_set():
-            if self._waiting.empty():
-                return_freed_memory()
             self._emit(
                 LearnerState("idle" if self._how.on else "off", len(self._journal.waiting()))
             )

@@ -292,3 +292,52 @@ def test_the_learner_starts_from_a_delta(place: Place) -> None:  # noqa: F811
     assert learner.version == 1
     now = learner.weights.state()
     assert all(torch.equal(now[name], state[name]) for name in state)
+
+
+def test_weights_that_rest_are_read_again_to_the_bit(place: Place) -> None:  # noqa: F811
+    _, folder, journal = place
+    weights = Weights(folder, journal)
+    state, model, answers = publish(weights, MOVES), weights.model, weights.published.model
+    weights.rest()
+    weights.rest()
+    assert sum(p.nbytes for p in model.parameters()) == 0
+    assert all(p.numel() for p in answers.parameters()), "answers need no masters"
+    assert weights.model is model, "what holds the model need not be told"
+    assert all(torch.equal(state[k], v) for k, v in weights.state().items())
+    weights.rest()
+    state = publish(weights, MOVES)
+    assert same(folder, state)
+
+
+def test_weights_that_the_file_lacks_do_not_rest(
+    place: Place,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    _, folder, journal = place
+    weights = Weights(folder, journal)
+    publish(weights, MOVES)
+    with monkeypatch.context() as broken, pytest.raises(CheckpointError):
+        broken.setattr("learning.models.weights.save_tensors", _disk_is_full)
+        publish(weights, MOVES)
+    weights.rest()
+    assert all(p.numel() for p in weights.model.parameters())
+
+
+def _disk_is_full(*_: object) -> None:
+    raise CheckpointError("no space left", "make room")
+
+
+def test_weights_that_another_program_replaced_while_they_rested_are_told(
+    place: Place,  # noqa: F811
+) -> None:
+    _, folder, journal = place
+    weights = Weights(folder, journal)
+    publish(weights, MOVES)
+    weights.rest()
+    publish(Weights(folder, journal), MOVES)
+    with pytest.raises(CheckpointError, match="replaced"):
+        _ = weights.model
+    shutil.rmtree(folder)
+    with pytest.raises(CheckpointError):
+        _ = weights.model
+    assert all(p.numel() for p in weights.published.model.parameters())

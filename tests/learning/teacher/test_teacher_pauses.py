@@ -65,3 +65,27 @@ def test_who_has_nothing_to_learn_returns_freed_memory(
         assert returned.get(timeout=60) is False, "after the lesson"
     finally:
         teacher.close()
+
+
+@pytest.mark.slow
+def test_a_large_model_that_has_nothing_to_learn_keeps_no_master_weights(
+    place: Place,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    home, folder, journal = place
+    monkeypatch.setattr("learning.lessons.learner.LARGE", 0)
+    returned: queue.Queue[None] = queue.Queue()
+    monkeypatch.setattr("learning.teacher.jobs.return_freed_memory", lambda: returned.put(None))
+    events = list[Event]()
+    teacher = Teacher(home, folder, journal, device="cpu", seed=0, on_event=events.append)
+    masters = teacher._learner.weights.model
+    try:
+        for question in ("Who?", "Where?"):
+            journal.add_lessons([lesson(question, "You.")])
+            teacher.send(Learn())
+            returned.get(timeout=60)
+            assert sum(p.numel() for p in masters.parameters()) == 0, "it rests"
+    finally:
+        teacher.close()
+    done = [event for event in events if isinstance(event, LessonDone)]
+    assert [event.known_after for event in done] == [True, True]
