@@ -42,7 +42,8 @@ class PrefixCache:
         self._outputs: dict[tuple[int, ...], Tensor] = {}
         self._read: dict[str, Tensor] = {}
         large = model.config.parameters > LARGE
-        self._kind = fast_dtype(model.device.type) if large else torch.float32
+        self.kind = fast_dtype(model.device.type) if large else torch.float32
+        """Dtype in which outputs are kept."""
 
     def __len__(self) -> int:
         """Number of cached examples."""
@@ -70,7 +71,7 @@ class PrefixCache:
             tensors, record = load_tensors(path)
             if record.get("mark") == mark:
                 outputs, rows = tensors["outputs"].to(self.model.device), json.loads(record["rows"])
-                parts = outputs.to(self._kind).split([length for _, length in rows])
+                parts = outputs.to(self.kind).split([length for _, length in rows])
                 self._read = {key: part for (key, _), part in zip(rows, parts, strict=True)}
 
     def keep(self, examples: Iterable[Example]) -> None:
@@ -92,7 +93,7 @@ class PrefixCache:
             pause()
             members = [missing[i] for i in group]
             for example, row in zip(members, self._through(members), strict=True):
-                self._outputs[example.ids] = row[: len(example.ids) - 1].to(self._kind, copy=True)
+                self._outputs[example.ids] = row[: len(example.ids) - 1].to(self.kind, copy=True)
 
     def _through(self, examples: Sequence[Example]) -> Iterable[Tensor]:
         """For each example its outputs [T or more, D]; packed where all begin with what the model is told."""

@@ -36,7 +36,8 @@ class AnchorReference:
     """Final hidden states of talk rows, and the output layer that makes logits of them."""
 
     def __init__(self, model: Model, hidden: dict[tuple[int, ...], Tensor]) -> None:
-        """hidden: for the ids of each row, its final hidden states [T, D]."""
+        """hidden: for the ids of each row, its final hidden states [T, D]. In bfloat16 they give the same
+        logits where products are taken in bfloat16 anyway."""
         self._model, self._hidden = model, hidden
 
     @property
@@ -46,7 +47,7 @@ class AnchorReference:
     def hidden_states(self, examples: Sequence[Example]) -> Tensor:
         """[B, T, D] as `collate` pads the examples; padded positions are 0."""
         rows = [self._hidden[e.ids] for e in examples]
-        return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
+        return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True).float()
 
     def logits(self, hidden: Tensor) -> Tensor:
         return self._model.logits(hidden)
@@ -68,7 +69,7 @@ def capture_reference(
         with autocast(model.device):
             states = upper.hidden_states(members)
         for example, row in zip(members, states, strict=True):
-            hidden[example.ids] = row[: len(example.ids) - 1].float().clone()
+            hidden[example.ids] = row[: len(example.ids) - 1].to(trunk.kind, copy=True)
     return AnchorReference(model, hidden)
 
 
@@ -135,13 +136,14 @@ def open_reference(
     with contextlib.suppress(CheckpointError):  # missing or damaged
         tensors, record = load_tensors(path)
         if record.get("mark") == mark:
-            kept = tensors["hidden"].to(model.device).split([len(e.ids) - 1 for e in talk])
-            return AnchorReference(model, {e.ids: row for e, row in zip(talk, kept, strict=True)})
+            kept = tensors["hidden"].to(model.device, trunk.kind)
+            rows = kept.split([len(e.ids) - 1 for e in talk])
+            return AnchorReference(model, {e.ids: row for e, row in zip(talk, rows, strict=True)})
     reference = capture_reference(model, trunk, talk, pause=pause)
     if talk:
-        rows = torch.cat([reference.hidden_states([e])[0] for e in talk]).cpu()
+        kept = torch.cat([reference.hidden_states([e])[0] for e in talk]).to("cpu", trunk.kind)
         with contextlib.suppress(CheckpointError):  # a full disk: written next time
-            save_tensors({"hidden": rows}, path, {"mark": mark})
+            save_tensors({"hidden": kept}, path, {"mark": mark})
     return reference
 
 

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from engine.model import Model
+from engine.storage.checkpoint import load_tensors
 from learning.data.examples import Example
 from learning.memory.prefix_cache import PrefixCache, UpperModel
 from learning.memory.reference import REFERENCE, capture_reference, frozen_reference, open_reference
@@ -83,3 +84,23 @@ def test_a_broken_file_costs_nothing(tiny_model: Model, trunk: PrefixCache, tmp_
     reference = open_reference(tiny_model, trunk, TALK, tmp_path)
     assert anchor_gradients(UpperModel(tiny_model, trunk), reference, TALK) < 1e-6
     assert (tmp_path / REFERENCE).stat().st_size > 100
+
+
+def test_of_a_large_model_it_is_kept_short_and_says_the_same(
+    tiny_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("learning.memory.prefix_cache.LARGE", 0)
+    monkeypatch.setattr("learning.memory.prefix_cache.fast_dtype", lambda _: torch.bfloat16)
+    trunk = PrefixCache(tiny_model, 1)
+    first = open_reference(tiny_model, trunk, TALK, tmp_path)
+    kept = load_tensors(tmp_path / REFERENCE)[0]["hidden"]
+    assert kept.dtype == torch.bfloat16, "in the file"
+    read = open_reference(tiny_model, trunk, TALK, tmp_path)
+    states = first.hidden_states(TALK)
+    assert states.dtype == torch.float32
+    torch.testing.assert_close(read.hidden_states(TALK), states, rtol=0.0, atol=0.0)
+    for example, row in zip(TALK, states, strict=True):
+        length = len(example.ids) - 1
+        with torch.no_grad():
+            whole = tiny_model.hidden_states(torch.tensor([example.ids[:-1]]))[0]
+        torch.testing.assert_close(row[:length], whole, rtol=0.02, atol=0.02)
