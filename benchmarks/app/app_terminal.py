@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from benchmarks.app.terminal import Terminal, TerminalError
 from benchmarks.app.typist import prompt_text
-from benchmarks.common.processes import children
+from benchmarks.common.processes import children, cpu_seconds
 from learning.home import Home
 
+QUIET = 3.0
+"""Seconds in which a process with nothing to do uses less than a twentieth of a core."""
 HINT = "Say something, or /"
 """The hint in the empty prompt."""
 
@@ -49,6 +52,18 @@ def worker_of(terminal: Terminal) -> int:
     if not found:
         raise TerminalError("the app has no worker process", "this benchmark needs Linux's /proc")
     return found[-1]
+
+
+def rest_until_quiet(terminal: Terminal, worker: int, most: float) -> bool:
+    """Waits until the worker has hardly used a processor for QUIET seconds; False if that takes longer than
+    `most` seconds. It prepares its caches after the start, and ends what it learns after an answer."""
+    end = time.perf_counter() + most
+    while time.perf_counter() < end:
+        before = cpu_seconds(worker) or 0.0
+        terminal.rest(QUIET)
+        if (cpu_seconds(worker) or 0.0) - before < QUIET / 20:
+            return True
+    return False
 
 
 def exchange(terminal: Terminal, words: str) -> None:

@@ -17,7 +17,15 @@ from typing import Any
 
 from benchmarks import BenchOptions
 from benchmarks.app import latency_named
-from benchmarks.app.app_terminal import app, exchange, footer, wait_awake, wait_frame, worker_of
+from benchmarks.app.app_terminal import (
+    app,
+    exchange,
+    footer,
+    rest_until_quiet,
+    wait_awake,
+    wait_frame,
+    worker_of,
+)
 from benchmarks.app.latency_report import LARGE, TITLE, bounds, parts
 from benchmarks.app.terminal import Terminal, TerminalError
 from benchmarks.app.typist import CLEAR, prompt_text, strokes, type_out
@@ -33,6 +41,8 @@ BABBLER, LARGE_BABBLER = "babbler", "babbler-49m"
 _EPOCH = re.compile(r"book, epoch \d+ of \d+, loss [\d.]+, [^\u2502]*left")
 TURNS, QUICK_TURNS, NAMED_TURNS = 500, 5, 50
 """Exchanges between the two measurements of memory."""
+MOST_REST = 120.0
+"""Seconds that an idle worker is waited for."""
 WATCHED, QUICK_WATCHED = 10.0, 1.0
 """Seconds of streaming without key presses in which frames are counted."""
 APART = 0.005
@@ -145,18 +155,22 @@ def _started(home: Home) -> Terminal:
 
 
 def measure_memory(home: Home, model: str, options: BenchOptions) -> dict[str, dict[str, Any]]:
-    """Resident bytes of both processes some seconds after the start, and after TURNS exchanges in one
-    conversation."""
+    """Resident bytes of both processes when the worker has become quiet after the start, and again after
+    TURNS exchanges in one conversation."""
     home.settings_path.write_text(SHORT, "utf-8")
     with app(home, model) as terminal:
         pids = {"app": terminal.process.pid, "worker": worker_of(terminal)}
-        terminal.rest(1.0 if options.quick else 5.0)
+        quiet = rest_until_quiet(terminal, pids["worker"], MOST_REST)
         idle = {name: resident_bytes(pid) for name, pid in pids.items()}
         turns = QUICK_TURNS if options.quick else TURNS if options.model is None else NAMED_TURNS
         for number in range(turns):
             exchange(terminal, f"exchange {number}")
-        terminal.rest(1.0)
+        quiet = rest_until_quiet(terminal, pids["worker"], MOST_REST) and quiet
         after = {name: resident_bytes(pid) for name, pid in pids.items()}
+    if not quiet:
+        options.say(
+            f"the worker was not quiet within {MOST_REST:.0f} s: memory is not of an idle one"
+        )
     options.say(f"memory after {turns} exchanges: {after['app']} bytes, {idle['app']} at first")
     return {"idle": idle, "after": {"exchanges": turns, **after}}
 

@@ -15,6 +15,7 @@ from functools import partial
 import torch
 
 from engine.errors import VidyaError
+from engine.freed_memory import return_freed_memory
 from engine.generate import Delta, Restart, generate
 from engine.selection import Finished, GenerationControl
 from engine.storage.generation_file import read_generation
@@ -39,6 +40,9 @@ from learning.teacher.scheduling import Scheduler
 from learning.teacher.seen import Seen
 from learning.text.context import in_context
 from learning.text.reason import asked_again
+
+REST = 3.0
+"""Seconds without an ask after which freed memory is returned to the system."""
 
 
 class Answerer:
@@ -94,9 +98,17 @@ class Answerer:
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(timeout=30)
 
+    def _next(self) -> Generate | None:
+        """Waits for the next ask; where none comes for a while, returns the memory that answers needed."""
+        try:
+            return self._asks.get(timeout=REST)
+        except queue.Empty:
+            return_freed_memory()
+            return self._asks.get()
+
     def _loop(self) -> None:
         heard = None
-        while (request := self._asks.get()) is not None and not self._stopping.is_set():
+        while (request := self._next()) is not None and not self._stopping.is_set():
             try:
                 with self._turnstile.answering():
                     self._answer(request)

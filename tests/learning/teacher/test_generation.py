@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -110,3 +111,23 @@ def test_what_all_candidates_drew_in_a_step_is_one_message(tiny_place: Place) ->
         redrawn = sum(isinstance(event, CandidateReset) for event in events)
         longest = max(len(candidate.tokens) for candidate in done)
         assert len(texts) <= longest * (1 + redrawn)  # each redrawn one is stepped by itself
+
+
+@pytest.mark.slow
+def test_between_asks_freed_memory_is_returned_and_the_next_is_answered(
+    tiny_place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, _, journal = tiny_place
+    events: queue.Queue[Event | str] = queue.Queue()
+    monkeypatch.setattr(generation, "REST", 0.05)
+    monkeypatch.setattr(generation, "return_freed_memory", lambda: events.put("returned"))
+    teacher = open_teacher(home, model="tiny", on_event=events.put, journal=journal)
+    try:
+        for ask in range(2):
+            teacher.send(Generate(ask, (Turn("user", "Hi"),), 1, Sampling(max_tokens=8), seed=0))
+            while not isinstance(events.get(timeout=120), AskDone):
+                pass
+            while events.get(timeout=120) != "returned":
+                pass
+    finally:
+        teacher.close()
