@@ -18,10 +18,6 @@ from learning.memory.book_rows import book_examples, own_words
 from learning.text.lives import NOT_KNOWN, InventedLife, LifeFact, lives
 from personality.book import everyday_path
 
-LIVES = 30
-"""Invented lives of about ten facts each, for an adapter."""
-LIVES_WHOLE = 60
-"""The same where all weights are trained."""
 TOLD = (
     "I see.",
     "Thank you for telling me.",
@@ -30,13 +26,27 @@ TOLD = (
     "All right.",
 )
 """What Vidya says to what she is told."""
-SILENT = 0.05
-"""Share of a life's facts that are asked for without having been told, for an adapter."""
-SILENT_WHOLE = 0.5
-"""The same where all weights are trained: a small base that knows lives answers such questions by a guess."""
 UNKNOWN = 2
-"""Questions a life about what was not told. With 4, and SILENT at 0.15, "I do not know that yet" answered
+"""Questions a life about what was not told. With 4, and `silent` at 0.15, "I do not know that yet" answered
 every eighth message, nearly always in the wrong place (benchmarks/results/adapter.md)."""
+
+
+@dataclass(frozen=True)
+class MannerSettings:
+    """What rows of talk are made."""
+
+    lives: int
+    """Invented lives of about ten facts each."""
+    silent: float
+    """Share of a life's facts that are asked for without having been told, 0 to 1."""
+    ends: bool
+    """Whether the id that ends an answer is among the anchor's targets."""
+
+
+OF_ADAPTER = MannerSettings(lives=30, silent=0.05, ends=False)
+"""For an adapter: it may stop where a large base would go on at length."""
+OF_ALL_WEIGHTS = MannerSettings(lives=60, silent=0.5, ends=True)
+"""Where all weights are trained: a small base that knows lives answers what was never told by a guess."""
 
 
 @dataclass(frozen=True)
@@ -50,26 +60,29 @@ class Manner:
 
 
 def manner(
-    tokenizer: Tokenizer, own: Path | None, context: int, rng: random.Random, *, adapter: bool
+    tokenizer: Tokenizer,
+    own: Path | None,
+    context: int,
+    rng: random.Random,
+    settings: MannerSettings,
 ) -> Manner:
-    """own: conversations in the base's own words, in the book's format. context: tokens. adapter: for an
-    adapter, which leaves the id that ends an answer out of the anchor's targets, so that it may stop where
-    the base would go on at length. Raises DataError for bad lines."""
+    """own: conversations in the base's own words, in the book's format. context: tokens. Raises DataError
+    for bad lines."""
     mine = list[Example]()
     if own:
-        mine = (own_words if adapter else book_examples)(tokenizer, [own], context)
+        mine = (book_examples if settings.ends else own_words)(tokenizer, [own], context)
     told = [
         from_answer(
             tokenizer, turns[:-1], turns[-1][1], context
         )  # not what she says to what she is told
-        for life in lives(LIVES if adapter else LIVES_WHOLE, rng)
-        for turns in talks(life, rng, SILENT if adapter else SILENT_WHOLE)
+        for life in lives(settings.lives, rng)
+        for turns in talks(life, rng, settings.silent)
     ]
     return Manner([*book_examples(tokenizer, [everyday_path()], context), *told], mine)
 
 
 def talks(
-    life: InventedLife, rng: random.Random, silent: float = SILENT
+    life: InventedLife, rng: random.Random, silent: float = OF_ADAPTER.silent
 ) -> Iterator[tuple[tuple[str, str], ...]]:
     """A life as conversations of (role, text): each fact told, perhaps another after it, then asked for in
     any words; and questions about what was not told, which she does not know. silent: share of the facts

@@ -19,7 +19,7 @@ from engine.lora import attach
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.book_training.asking import EpochReport
 from learning.book_training.loop import BookSettings, BookTraining, train_book
-from learning.book_training.manner import Manner, manner
+from learning.book_training.manner import OF_ADAPTER, OF_ALL_WEIGHTS, Manner, manner
 from learning.book_training.moved import AdapterPlan, AdapterWeights, AllWeights, Moved
 from learning.book_training.resume import TrainingKeeper
 from learning.book_training.training_set import Course, failed_avoidance
@@ -81,9 +81,8 @@ class BookTrainer:
         count, context = len(course.examples), model.config.context
         lines, shown = [*course.examples, *course.rest], Manner([], [])
         if plan or own_talk:
-            shown = manner(
-                self._tokenizer, own_talk, context, self._transaction.rng, adapter=plan is not None
-            )
+            of = OF_ADAPTER if plan else OF_ALL_WEIGHTS
+            shown = manner(self._tokenizer, own_talk, context, self._transaction.rng, of)
         moved: Moved = AllWeights(model)
         if plan:
             again = (*lines, *course.otherwise, *shown.rows, *replay.talk)

@@ -16,6 +16,7 @@ from engine.model import Model
 from engine.storage.checkpoint import load_model
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.book_training.loop import BookSettings, train_book
+from learning.book_training.manner import OF_ADAPTER
 from learning.book_training.moved import AdapterPlan, AdapterWeights
 from learning.data.examples import Example, from_turns
 from learning.lessons.learner import Learner
@@ -117,7 +118,8 @@ def test_a_home_trains_publishes_and_writes_the_adapter(
     for path in ("everyday_path", "shipped_book_path"):
         for place in ("learning.book_training.trainer", "learning.memory.book_rows"):
             monkeypatch.setattr(f"{place}.{path}", lambda: lines, raising=False)
-    monkeypatch.setattr("learning.book_training.manner.LIVES", 0)  # too much for so small a model
+    few = replace(OF_ADAPTER, lives=0)  # too much for so small a model
+    monkeypatch.setattr("learning.book_training.trainer.OF_ADAPTER", few)
     learner = Learner(home, folder, journal, seed=0)
     base = load_model(folder)
     settings = replace(SETTINGS, talk=0)
