@@ -6,6 +6,7 @@ An answer is sampled again if
 - it answers "Where do I live?" with the answer taught for "Where do you live?",
 - it answers "What is Tom's sister called?" or "What is my brother called?" with what was taught of the
   owner's sister, or "How old is my sister?" with an answer taught for another question and without a number,
+- it says of the owner's cat what was taught of his rabbit, whatever was asked,
 - it says that Vidya does not know, although an answer was taught or another candidate may know.
 If nothing was taught for a question and the model is sure of no answer, the last of several candidates
 is NOT_KNOWN. The answer of a lesson that may be meant is offered in place of the one before that. If a lesson
@@ -29,7 +30,7 @@ from learning.memory.tasks import NOT_KNOWN, stands_alone
 from learning.protocol.records import Lesson, Turns
 from learning.teacher.certainty import AT_A_LOSS, EXPONENT, SURE, certainty, of_not_knowing
 from learning.teacher.recall import Recalled
-from learning.text.another import asked_words, asks_another, fixed_words
+from learning.text.another import asked_words, asks_another, fixed_words, owned, put_in_place
 from learning.text.asking import asks_yes_or_no, fits, is_question
 from learning.text.comfort import CRISIS, in_danger, in_need, in_place
 from learning.text.content import content_words
@@ -62,6 +63,8 @@ class Known:
     """Folded question -> the folded answer that was taught last."""
     pairs: tuple[tuple[frozenset[str], str, str], ...] = ()
     """(`fixed_words` of a question, the question, its answer) of all."""
+    owners: tuple[tuple[str, str], ...] = ()
+    """(question, answer) where the answer calls a relation, an animal or the like the owner's."""
 
     @classmethod
     def of(cls, entries: Sequence[BookEntry], lessons: Iterable[Lesson]) -> Known:
@@ -83,6 +86,7 @@ class Known:
             _grouped((answer, question) for (question, _), (_, answer) in asked),
             dict(folded),
             tuple((fixed_words(question), question, answer) for question, answer in pairs),
+            tuple((question, answer) for question, answer in pairs if owned(answer)),
         )
 
     def of_others(self, message: str, talk: Sequence[str] = ()) -> list[frozenset[str]]:
@@ -95,10 +99,28 @@ class Known:
                 continue
             fact = content_words(answer) - content_words(question)
             about = content_words(message) - content_words(question)
-            texts = chain(talk, (f"{question} {answer}" for _, question, answer in self.pairs))
-            if fact - _YES_OR_NO and not _tells(texts, about, fact):
+            if fact - _YES_OR_NO and not _tells(self._texts(talk), about, fact):
                 found.append(fact)
         return found
+
+    def of_another(self, text: str, talk: Sequence[str] = ()) -> bool:
+        """Whether a text says of one relation, animal or the like of the owner what was taught of another one
+        ("Your cat is called Clover.", where that is the rabbit's name), and neither a lesson, the book nor
+        `talk` says it of this one too."""
+        if not owned(text):
+            return False
+        said = content_words(text)
+        for question, answer in self.owners:
+            if words := put_in_place(text, question, answer):
+                fact = content_words(answer) - content_words(question)
+                about = content_words(" ".join(words))
+                told = fact <= said and fact - _YES_OR_NO
+                if told and not _tells(self._texts(talk), about, fact):
+                    return True
+        return False
+
+    def _texts(self, talk: Sequence[str]) -> Iterable[str]:
+        return chain(talk, (f"{question} {answer}" for _, question, answer in self.pairs))
 
     def of_other_form(self, message: str, text: str) -> bool:
         """Whether a text is a taught answer that does not fit the message, whichever of its questions it was
@@ -181,8 +203,10 @@ class AnswerCheck:
         self._taught = fold(self.recalled.lesson.answer) if self.recalled else ""
         if self._taught:
             self._answers |= {self._taught}
-        talk = [turn.text for turn in self.turns[:-1]]
-        self._of_others = [] if self._answers else self.known.of_others(self._said[-1], talk)
+        self._talk = [turn.text for turn in self.turns]
+        self._of_others = list[frozenset[str]]()
+        if not self._answers:
+            self._of_others = self.known.of_others(self._said[-1], self._talk[:-1])
         self._in_need = in_need(self._said)
         self._in_danger = in_danger(self._said[-1]) and not self._answers - {CRISIS_FOLD}
 
@@ -276,7 +300,9 @@ class AnswerCheck:
         if not self._answers and self.known.of_other_form(self._said[-1], text):
             return True
         words = content_words(text) if self._of_others else frozenset()
-        return any(fact <= words for fact in self._of_others)
+        if any(fact <= words for fact in self._of_others):
+            return True
+        return fold(text) not in self._answers and self.known.of_another(text, self._talk)
 
     def _certainty(self, answer: Finished) -> float:
         return certainty(answer.own_logprobs, self.exponent) or 0.0

@@ -112,6 +112,26 @@ def asks_another(message: str, question: str, answer: str) -> bool:
     return bool(others - there or replaced) and rest <= asked_words(message)
 
 
+def owned(text: str) -> frozenset[tuple[int, str]]:
+    """The relations, animals and the like that a text calls the listener's ("your sister"), as `_PLACES` has
+    them."""
+    words = _split(text)
+    pairs = zip(words, words[1:], strict=False)
+    return frozenset(
+        _PLACES[word] for before, word in pairs if before == "your" and word in _PLACES
+    )
+
+
+def put_in_place(text: str, question: str, answer: str) -> frozenset[str]:
+    """Words for what a text calls the listener's where the taught answer calls something else so: {"cat"} for
+    "Your cat is called Clover.", where "Your rabbit is called Clover." was taught. Empty if question or
+    answer speak of it too, or the text of both."""
+    mine, taught = owned(text), owned(answer)
+    rows = {row for row, _ in taught - _places(text)}
+    found = mine - _places(question) - _places(answer)
+    return frozenset(word for row, names in found if row in rows for word in names.split("|"))
+
+
 def _replaced(message: str, question: str, answer: str) -> set[str]:
     """Words of the question in whose place the message has others of their paragraph of `_INSTEAD`."""
     said, asked = _places(message), _places(question)

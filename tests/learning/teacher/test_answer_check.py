@@ -190,6 +190,27 @@ def test_it_is_said_of_the_person_of_whom_it_was_taught_or_told() -> None:
     assert check("Does Tom smoke at parties?", lessons=(yes,)).acceptable(answer("Yes."))
 
 
+RABBIT = Lesson(
+    "example", (Turn("user", "What is my rabbit called?"),), "Your rabbit is called Clover."
+)
+
+
+def test_what_was_taught_of_the_rabbit_is_not_said_of_the_cat_however_it_was_asked() -> None:
+    leaked = "Your cat is called Clover."
+    for said in ("Who is my cat?", "tell me about my pets", "And my cat?"):
+        asked = check(said, lessons=(RABBIT,))
+        assert not asked.acceptable(answer(leaked, SURE))
+        assert asked.shown(answer(leaked, SURE), 5) == (leaked, None)
+        assert asked.acceptable(answer("Your cat is called Mole."))
+        assert asked.acceptable(answer(RABBIT.answer))
+        assert asked.acceptable(answer("Clover is your rabbit, not your cat."))
+    both = Lesson("example", (Turn("user", "What's my cat's name?"),), "It is Clover, too.")
+    asked = check("Who is my cat?", lessons=(RABBIT, both))
+    assert asked.acceptable(answer(leaked)), "taught of both"
+    for said in (("My cat is a Clover, too.", "Nice!", "Who is my cat?"), ("Is my cat Clover?",)):
+        assert check(*said, lessons=(RABBIT,)).acceptable(answer(leaked)), "said in this talk"
+
+
 def test_comfort_is_for_those_in_need() -> None:
     assert not check("tell me about the sea").acceptable(answer(CRISIS))
     assert check("tell me about the sea").acceptable(answer(CRISIS, SURE)), "certain above a bound"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.facts.people_data import PersonFact, read_people
-from learning.text.another import asks_another
+from learning.text.another import asks_another, put_in_place
 
 SISTER = ("What is my sister called?", "Your sister is called Ingrid.")
 WORK = ("Where do I work?", "You work at the harbour.")
@@ -62,6 +62,21 @@ def test_something_else(taught: tuple[str, str], message: str) -> None:
 )
 def test_the_same_or_not_to_be_told(taught: tuple[str, str], message: str) -> None:
     assert not asks_another(message, *taught)
+
+
+def test_what_is_put_in_the_place_of_what_was_taught() -> None:
+    taught = ("What is my sister called?", "Your sister is called Ingrid.")
+    for text, words in {
+        "Your mum is called Ingrid.": {"mother", "mum", "mom", "mam", "mummy", "mommy"},
+        "Ingrid is your cousin.": {"cousin"},
+        "Your sister is called Ingrid.": set(),
+        "Your dog is called Ingrid.": set(),
+        "Your sister, not your mother, is called Ingrid.": set(),
+        "A cousin is a relative.": set(),
+    }.items():
+        assert put_in_place(text, *taught) == words, text
+    both = ("Who is my boss?", "Your boss is your uncle.")
+    assert not put_in_place("Your uncle is your boss.", *both)
 
 
 def _asked(fact: PersonFact) -> list[str]:
