@@ -84,6 +84,10 @@ class BenchOptions:
     say: Callable[[str], None] = lambda _: None
     """Prints a line of progress."""
 
+    def stem(self, name: str) -> str:
+        """The name of a benchmark's files, with that of the model if one was asked for."""
+        return name if self.model is None else f"{name}_{Path(self.model).name}"
+
     def command(self, name: str, *, seeded: bool = False, corpus: bool = False) -> str:
         """The command line that reproduces a benchmark's tables. seeded: it runs once per seed. corpus: it
         reads VIDYA_CORPUS."""

@@ -65,7 +65,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
         first = (
             latency_named.measure_first_token(home, model) if options.model is not None else None
         )
-        stem = "latency" if options.model is None else f"latency_{model}"
+        stem = options.stem("latency")
 
         def so_far(*skipped: str) -> dict[str, Any]:
             """Writes the results so far, so that an interrupted run leaves something."""

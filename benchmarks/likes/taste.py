@@ -50,7 +50,7 @@ HELD_OUT = 200
 DRAWN = 7
 """Answers drawn to each message; different ones are kept."""
 TEMPERATURE, TOKENS = 0.9, 40
-ROWS, DRAWN_ANSWERS = "taste_rows.jsonl", "taste_answers.json"
+ROWS, DRAWN_ANSWERS = "taste_rows", "taste_answers"
 EARLIER_RULE = (
     "Most rows are older than the rule that a taste is used where it orders held-out pairs better than by "
     'chance, paired by choice: their "used" is where picks foretold exceeded chance by two standard errors.'
@@ -70,7 +70,7 @@ A miss is told as one."""
 def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`."""
     where = machine()
-    kept = options.out / ROWS if options.out else None
+    kept = options.out / f"{options.stem(ROWS)}.jsonl" if options.out else None
     rows = [] if kept is None or options.quick else _read(kept)
     with scratch_home(options) as (home, name):
         folder = home.models_path / name
@@ -89,7 +89,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     if options.out is not None:
         seeds = tuple(sorted({row["seed"] for row in rows}))  # of earlier runs too
         command = replace(options, seeds=seeds).command("taste", seeded=True)
-        write(options.out, "taste", TITLE, command, parts(rows), result)
+        write(options.out, options.stem("taste"), TITLE, command, parts(rows), result)
     return result
 
 
@@ -99,7 +99,7 @@ def drawn_answers(
     """The answers, drawn once and kept beside the rows."""
     if options.out is None or options.quick:
         return drawn(model, tokenizer, options)
-    kept = options.out / DRAWN_ANSWERS
+    kept = options.out / f"{options.stem(DRAWN_ANSWERS)}.json"
     if not kept.exists():
         options.out.mkdir(parents=True, exist_ok=True)
         found = drawn(model, tokenizer, options)
