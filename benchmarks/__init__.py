@@ -53,6 +53,7 @@ BENCHMARKS: dict[str, str] = {
     "sandbox": "sandboxed program checks per second, and whether hostile programs get through",
     "optimizers": "Muon with AdamW against AdamW alone: equal tokens, a sweep each, three seeds",
     "taste_practice": "practice on taste: what is really liked beside what is paid, and the alarms",
+    "taste_picks": "forty picks: first answers as preferred, by the recipe alone and with taste as well",
     "taste": "hidden preferences learned from noisy picks, by the reward model and by plain baselines",
     "curriculum": "which of eight levels to practise next: rollouts until all can be done",
     "nights": "nights of practice alone, interrupted twenty times: gains, talk, what is lost",

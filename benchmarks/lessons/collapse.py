@@ -43,7 +43,7 @@ from benchmarks.lessons.collapse_data import (
     preferred,
     read_lessons,
 )
-from benchmarks.lessons.collapse_pupils import METHODS, RECIPE, WITHOUT_PAUSES, open_pupil
+from benchmarks.lessons.collapse_pupils import METHODS, RECIPE, WITHOUT_PAUSES, Pupil, open_pupil
 from benchmarks.lessons.collapse_report import summary, write_report
 from benchmarks.lessons.collapse_rows import Rows
 from engine.config import CONFIGS, Sampling
@@ -221,18 +221,18 @@ class Exam:
                     yield {
                         "at": count,
                         "right_after": sum(right_after) / count,
-                        **self._asked_again(pupil.model, order[:count]),
+                        **self.asked_again(pupil.model, order[:count]),
                         **(self._by_key(pupil.model) if count == len(order) else {}),
                         **clock.row(),
                     }
 
     def _at_first(self, model: Model) -> dict[str, float | None]:
-        """`_asked_again` before any lesson; the same for all methods, so it is cached."""
+        """`asked_again` before any lesson; the same for all methods, so it is cached."""
         if model.dtype not in self._asked_at_first:
-            self._asked_at_first[model.dtype] = self._asked_again(model, [])
+            self._asked_at_first[model.dtype] = self.asked_again(model, [])
         return self._asked_at_first[model.dtype]
 
-    def _asked_again(self, model: Model, taught: Sequence[int]) -> dict[str, float | None]:
+    def asked_again(self, model: Model, taught: Sequence[int]) -> dict[str, float | None]:
         """All measurements of the weights; shares are None if there is nothing to count."""
         yard = self.yardstick
 
@@ -280,29 +280,35 @@ class Exam:
         with open_pupil(method, self._folder, seed) as pupil:
             first = seed, pupil.model.dtype  # the first row is the same for all methods
             if first not in self._won_at_first:
-                self._won_at_first[first] = self._win_rate(pupil.model, seed)
+                self._won_at_first[first] = self.win_rate(pupil.model, seed)
             yield {"at": 0, "win": self._won_at_first[first], **self._at_first(pupil.model)}
-            count = asked = 0
-            prompts = list(self._pick_prompts)
-            random.Random(seed).shuffle(prompts)
-            for prompt in prompts:
-                asked += 1
-                lesson = pick(prompt, self._answers(pupil.model, prompt, CANDIDATES, seed, asked))
-                if lesson is not None:
-                    clock.teach(pupil, lesson)
-                    clock.rest(pupil)
-                    count += 1
-                if count == self.pick_count:
-                    break
+            picked, asked = self.pick_all(pupil, seed, clock)
             yield {
-                "at": count,
+                "at": len(picked),
                 "asked": asked,
-                "win": self._win_rate(pupil.model, seed),
-                **self._asked_again(pupil.model, []),
+                "win": self.win_rate(pupil.model, seed),
+                **self.asked_again(pupil.model, []),
                 **clock.row(),
             }
 
-    def _win_rate(self, model: Model, seed: int) -> float:
+    def pick_all(self, pupil: Pupil, seed: int, clock: Clock) -> tuple[list[Lesson], int]:
+        """Teaches picks of the preferred among CANDIDATES answers, each with a pause. Returns their lessons,
+        and the number of messages that were asked for them."""
+        picked, asked = list[Lesson](), 0
+        prompts = list(self._pick_prompts)
+        random.Random(seed).shuffle(prompts)
+        for prompt in prompts:
+            asked += 1
+            lesson = pick(prompt, self._answers(pupil.model, prompt, CANDIDATES, seed, asked))
+            if lesson is not None:
+                clock.teach(pupil, lesson)
+                clock.rest(pupil)
+                picked.append(lesson)
+            if len(picked) == self.pick_count:
+                break
+        return picked, asked
+
+    def win_rate(self, model: Model, seed: int) -> float:
         """Share of first candidates that satisfy the preference, on prompts without picks."""
         said = [
             preferred(text)

@@ -22,6 +22,7 @@ from learning.home import Home
 from learning.journal.journal import Journal
 from learning.lessons.learner import Learner
 from learning.memory.book_rows import book_examples
+from learning.memory.replay import Replay
 from learning.memory.tasks import to_task
 from learning.protocol.records import Lesson
 from personality.book import shipped_book_path
@@ -89,7 +90,7 @@ class LearnerPupil:
     def __init__(
         self, home: Home, folder: Path, journal: Journal, seed: int, *, pauses: bool
     ) -> None:
-        self.home, self._journal, self._pauses = home, journal, pauses
+        self.home, self.journal, self._pauses = home, journal, pauses
         self._learner = Learner(home, folder, journal, seed=seed)
 
     @property
@@ -97,13 +98,18 @@ class LearnerPupil:
         return self._learner.published.model
 
     def learn(self, lesson: Lesson) -> bool:
-        (journaled,) = self._journal.add_lessons([lesson])
+        (journaled,) = self.journal.add_lessons([lesson])
         return not self._learner.learn(journaled).rolled_back
 
     @property
     def masters(self) -> Model:
         """The weights that learn, of which `model` is a copy."""
         return self._learner.weights.model
+
+    @property
+    def replay(self) -> Replay:
+        """What it remembers."""
+        return self._learner.replay
 
     def rest(self, seconds: float, timer: Timer = time.perf_counter) -> float:
         started = timer()

@@ -78,7 +78,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
             with scratch_home(options) as (home, model):
                 result["rows"].append(_measured(home, model, name, seed, options))
             if options.out is not None:
-                file = "reasons" if options.model is None else f"reasons_{options.model}"
+                file = options.stem("reasons")
                 command = options.command("reasons", seeded=True)
                 write(options.out, file, TITLE, command, list(parts(result)), result)
     return result

@@ -70,6 +70,7 @@ class Arm:
 
 G1, _, G3 = HIDDEN
 SIZE = ("groups=12", "group_size=4", "max_tokens=40", "measure_every=5")
+QUICK_SIZE = ("groups=2", "group_size=4", "max_tokens=8", "measure_every=1", "held_out=8")
 ARMS: tuple[Arm, ...] = (
     Arm("taste", G1, 400, 0.05, 40, SIZE),
     Arm("gold", G1, 0, 0.05, 40, SIZE),
@@ -131,8 +132,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     rows = _read(kept) if kept else []
     arms = ARMS
     if options.quick:
-        tiny = ("groups=2", "group_size=4", "max_tokens=8", "measure_every=1", "held_out=8")
-        arms = tuple(replace(arm, steps=2, options=tiny) for arm in ARMS[:2])
+        arms = tuple(replace(arm, steps=2, options=QUICK_SIZE) for arm in ARMS[:2])
     with scratch_home(options) as (home, name):
         folder = home.models_path / name
         tokenizer, journal = load_tokenizer(folder), Journal(home.journal_path)

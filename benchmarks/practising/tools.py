@@ -96,7 +96,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     arms = names_asked("VIDYA_TOOLS_ARMS", ARMS)
     usual = 2 if options.quick else STEPS
     steps = int(os.environ.get("VIDYA_TOOLS_STEPS", "").strip() or usual)
-    name = f"tools_{Path(options.model).name}" if options.model else "tools"
+    name = options.stem("tools")
     command = options.command("tools", seeded=True)
     if steps != usual:
         command = f"VIDYA_TOOLS_STEPS={steps} {command}"
