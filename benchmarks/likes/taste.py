@@ -13,13 +13,13 @@ import json
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import torch
 
 from benchmarks import BenchOptions
 from benchmarks.common.report import deviation, machine, table, with_deviation, write
+from benchmarks.common.rows import KeptRows
 from benchmarks.common.scratch import scratch_home
 from benchmarks.likes.taste_baselines import bag_of_words, length_alone
 from benchmarks.likes.taste_data import (
@@ -70,21 +70,20 @@ A miss is told as one."""
 def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`."""
     where = machine()
-    kept = options.out / f"{options.stem(ROWS)}.jsonl" if options.out else None
-    rows = [] if kept is None or options.quick else _read(kept)
+    kept = KeptRows(None)
+    if options.out and not options.quick:
+        kept = KeptRows(options.out / f"{options.stem(ROWS)}.jsonl")
+    rows = kept.rows
     with scratch_home(options) as (home, name):
         folder = home.models_path / name
         model, tokenizer = load_model(folder), load_tokenizer(folder)
         if not all(
-            _found(rows, h, n, seed) for h in HIDDEN for n in PICKS for seed in options.seeds
+            _found(kept, h, n, seed) for h in HIDDEN for n in PICKS for seed in options.seeds
         ):
             answers = drawn_answers(model, tokenizer, options)
             for seed in options.seeds:
-                for row in _measured(model, tokenizer, answers, seed, rows, options):
-                    rows.append(row)
-                    if kept is not None and not options.quick:
-                        with kept.open("a", encoding="utf-8") as file:
-                            file.write(json.dumps(row) + "\n")
+                for row in _measured(model, tokenizer, answers, seed, kept, options):
+                    kept.add(row)
     result = {"benchmark": "taste", "machine": where, "rows": rows}
     if options.out is not None:
         seeds = tuple(sorted({row["seed"] for row in rows}))  # of earlier runs too
@@ -138,13 +137,13 @@ def _measured(
     tokenizer: Tokenizer,
     answers: dict[str, list[str]],
     seed: int,
-    rows: Sequence[dict[str, Any]],
+    kept: KeptRows,
     options: BenchOptions,
 ) -> Iterator[dict[str, Any]]:
     for hidden in HIDDEN:
         data = divided(answers, hidden, 10 if options.quick else HELD_OUT, seed)
         for picks in PICKS:
-            if _found(rows, hidden, picks, seed):
+            if _found(kept, hidden, picks, seed):
                 continue
             found = data.first(40 if options.quick else picks)
             spent = time.process_time()
@@ -189,15 +188,8 @@ def _by(scores: list[list[float]], test: Sequence[Choice], hidden: Hidden) -> fl
     return gold_pairs(test, scores, hidden)[0]
 
 
-def _found(rows: Sequence[dict[str, Any]], hidden: Hidden, picks: int, seed: int) -> bool:
-    wanted = (hidden.name, picks, seed)
-    return any((row["hidden"], row["picks"], row["seed"]) == wanted for row in rows)
-
-
-def _read(path: Path) -> list[dict[str, Any]]:
-    if not path.exists():
-        return []
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+def _found(kept: KeptRows, hidden: Hidden, picks: int, seed: int) -> bool:
+    return kept.has(hidden=hidden.name, picks=picks, seed=seed)
 
 
 def parts(rows: Sequence[dict[str, Any]]) -> list[str]:

@@ -20,6 +20,7 @@ from typing import Any
 
 from benchmarks import BenchOptions
 from benchmarks.common.report import deviation, machine, table, with_deviation, write
+from benchmarks.common.rows import KeptRows
 from benchmarks.common.scratch import scratch_home
 from benchmarks.lessons.clock import Clock
 from benchmarks.lessons.collapse import Exam
@@ -39,7 +40,7 @@ from learning.rewards.reward_training import trained
 from learning.rewards.tasks.taste import TasteTask
 
 TITLE = "Forty picks: the recipe alone, and practice on taste after it"
-ROWS = "taste_picks_rows"
+NAME = "taste_picks"
 STEPS, QUICK_STEPS = 40, 2
 REGISTERED = """Registered before the run. Forty picks as in `vidya bench collapse` (an answer that asks
 something back is preferred to the others), each taught by the recipe with a pause of at most 20 s. Then a
@@ -52,32 +53,26 @@ bound: the issue asks for both side by side."""
 
 def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`."""
-    where = machine()
-    kept = None
+    where, kept = machine(), KeptRows(None)
     if options.out and not options.quick:
-        kept = options.out / f"{options.stem(ROWS)}.jsonl"
-    rows = _read(kept) if kept else []
+        kept = KeptRows(options.out / f"{options.stem(NAME)}_rows.jsonl")
+    rows = kept.rows
     with scratch_home(options) as (home, name):
         exam = Exam(options, home.models_path / name)
         for seed in options.seeds:
-            if any(row["seed"] == seed for row in rows):
-                continue
-            row = _measured(exam, home.models_path / name, seed, options)
-            options.say(json.dumps(row))
-            rows.append(row)
-            if kept:
-                kept.parent.mkdir(parents=True, exist_ok=True)
-                with kept.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(row) + "\n")
+            if not kept.has(seed=seed):
+                row = _measured(exam, home.models_path / name, seed, options)
+                options.say(json.dumps(row))
+                kept.add(row)
         talk = exam.yardstick.talk_source
-    result = {"benchmark": "taste_picks", "machine": where, "rows": rows, "talk": talk}
+    result = {"benchmark": NAME, "machine": where, "rows": rows, "talk": talk}
     if options.out is not None:
         command = replace(options, seeds=tuple(row["seed"] for row in rows))
         write(
             options.out,
-            options.stem("taste_picks"),
+            options.stem(NAME),
             TITLE,
-            command.command("taste_picks", seeded=True, corpus=True),
+            command.command(NAME, seeded=True, corpus=True),
             parts(result),
             result,
         )
@@ -130,12 +125,6 @@ def choice_of(lesson: Lesson, number: int) -> Choice:
     assert lesson.answer is not None
     shown = tuple(dict.fromkeys([lesson.answer, *lesson.rejected]))
     return Choice(lesson.prompt, shown, 0, True, number, number)
-
-
-def _read(path: Path) -> list[dict[str, Any]]:
-    if not path.exists():
-        return []
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
 
 
 def parts(result: dict[str, Any]) -> list[str]:

@@ -24,6 +24,7 @@ import torch
 from benchmarks import BenchOptions
 from benchmarks.common.asked import names_asked
 from benchmarks.common.report import deviation, machine, table, with_deviation, write
+from benchmarks.common.rows import KeptRows
 from benchmarks.common.scratch import scratch_home
 from benchmarks.likes.taste import drawn_answers
 from benchmarks.likes.taste_data import HIDDEN, Hidden, divided, messages
@@ -48,7 +49,7 @@ from learning.rewards.tasks.taste import TasteTask
 from personality.book import shipped_book_path
 
 TITLE = "Practice on taste: what is really liked beside what is paid"
-ROWS = "taste_practice_rows.jsonl"
+NAME = "taste_practice"
 LOOKED = 100
 """Held-out messages whose answers are judged by the hidden worth at each save point, two answers each."""
 FALL = 0.5
@@ -126,8 +127,10 @@ class Gold(TasteTask):
 
 def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`."""
-    where, kept = machine(), options.out / ROWS if options.out and not options.quick else None
-    rows = _read(kept) if kept else []
+    where, kept = machine(), KeptRows(None)
+    if options.out and not options.quick:
+        kept = KeptRows(options.out / f"{options.stem(NAME)}_rows.jsonl")
+    rows = kept.rows
     wanted = names_asked("VIDYA_TASTE_ARMS", [arm.name for arm in ARMS])
     arms = tuple(arm for arm in ARMS if arm.name in wanted)
     if options.quick:
@@ -138,20 +141,16 @@ def run(options: BenchOptions) -> dict[str, Any]:
         answers = drawn_answers(load_model(folder), tokenizer, options)
         for seed in options.seeds:
             for arm in arms:
-                if any((row["arm"], row["seed"]) == (arm.name, seed) for row in rows):
+                if kept.has(arm=arm.name, seed=seed):
                     continue
                 bench = _Bench(folder, tokenizer, journal, answers, seed, options)
-                row = bench.practised(arm)
-                rows.append(row)
-                if kept:
-                    with kept.open("a", encoding="utf-8") as file:
-                        file.write(json.dumps(row) + "\n")
+                kept.add(bench.practised(arm))
         journal.close()
-    result = {"benchmark": "taste_practice", "machine": where, "rows": rows}
+    result = {"benchmark": NAME, "machine": where, "rows": rows}
     if options.out is not None:
         seeds = tuple(sorted({row["seed"] for row in rows}))
-        command = replace(options, seeds=seeds).command("taste_practice", seeded=True)
-        write(options.out, "taste_practice", TITLE, command, parts(rows), result)
+        command = replace(options, seeds=seeds).command(NAME, seeded=True)
+        write(options.out, options.stem(NAME), TITLE, command, parts(rows), result)
     return result
 
 
@@ -247,12 +246,6 @@ class _Bench:
     def _replay(self, model: Model) -> Replay:
         book = book_examples(self.tokenizer, [shipped_book_path()], model.config.context)
         return Replay(model, book, [], own_talk(model, self.tokenizer, self.folder))
-
-
-def _read(path: Path) -> list[dict[str, Any]]:
-    if not path.exists():
-        return []
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
 
 
 # ---------------------------------------------------------------- results

@@ -1,0 +1,31 @@
+"""Rows of a benchmark, kept in a file as they are measured, so that a run goes on where it was ended."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+
+class KeptRows:
+    """All rows, oldest first; those of earlier runs are read from the file."""
+
+    def __init__(self, path: Path | None) -> None:
+        """path: JSON, a row on each line; None: nothing is kept."""
+        self._path = path
+        self.rows: list[dict[str, Any]] = []
+        if path is not None and path.exists():
+            lines = path.read_text("utf-8").splitlines()
+            self.rows = [json.loads(line) for line in lines if line.strip()]
+
+    def has(self, **values: object) -> bool:
+        """Whether a row has these values."""
+        return any(all(row[key] == value for key, value in values.items()) for row in self.rows)
+
+    def add(self, row: dict[str, Any]) -> None:
+        """Appends a row, to the file too."""
+        self.rows.append(row)
+        if self._path is not None:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(row) + "\n")
