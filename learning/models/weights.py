@@ -8,6 +8,7 @@ and whether the result is good enough (learning.memory.transaction).
 
 from __future__ import annotations
 
+import contextlib
 import copy
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -168,13 +169,16 @@ class Weights:
         """Publishes the weights in `path`, of the earlier `version`, as a new version with the lessons of the
         earlier one. Keeps no snapshot of the weights before: these contain the lesson that is undone, and
         would displace a snapshot that a further undo needs. Raises CheckpointError or JournalError."""
-        now = self.model, self.version
-        self._model = load_model(self.folder, device=self.model.device, weights=path)
+        with contextlib.suppress(CheckpointError):  # weights that are left may be damaged
+            _ = self.model  # to have them again if nothing can be saved
+        now = self._model, self._resting, self.version
+        self._model = load_model(self.folder, device=self._model.device, weights=path)
+        self._resting = False
         self.version, self._base = version, _base(files_at(self.folder, path), self._model)
         try:
             self._save([], note, (), snapshot=False)
         except BaseException:
-            self._model, self.version = now
+            self._model, self._resting, self.version = now
             raise
         model = self._frozen()
         share(model, self.published.model)

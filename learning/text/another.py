@@ -123,9 +123,9 @@ def owned(text: str) -> frozenset[tuple[int, str]]:
 
 
 def put_in_place(text: str, question: str, answer: str) -> frozenset[str]:
-    """Words for what a text calls the listener's where the taught answer calls something else so: {"cat"} for
-    "Your cat is called Clover.", where "Your rabbit is called Clover." was taught. Empty if question or
-    answer speak of it too, or the text of both."""
+    """What a text calls the listener's in the place of something alike in the taught answer: {"cat"} for
+    "Your cat is called Clover.", where "Your rabbit is called Clover." was taught. Empty if the question or
+    the answer speaks of it too, or if the text speaks of both."""
     mine, taught = owned(text), owned(answer)
     rows = {row for row, _ in taught - _places(text)}
     found = mine - _places(question) - _places(answer)

@@ -341,3 +341,31 @@ def test_weights_that_another_program_replaced_while_they_rested_are_told(
     with pytest.raises(CheckpointError):
         _ = weights.model
     assert all(p.numel() for p in weights.published.model.parameters())
+
+
+@pytest.mark.parametrize("trouble", ["none", "damaged", "journal"])
+def test_weights_that_rest_go_back(
+    place: Place,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    trouble: str,
+) -> None:
+    _, folder, journal = place
+    weights = Weights(folder, journal)
+    before = publish(weights, MOVES)
+    after = publish(weights, MOVES, OTHER)
+    (old,) = (one for one in learning.models.snapshots.snapshots_of(folder) if one.version == 1)
+    weights.rest()
+    if trouble == "damaged":
+        current_files(folder).newest.write_bytes(b"")
+    if trouble == "journal":
+        with monkeypatch.context() as broken, pytest.raises(JournalError):
+            broken.setattr(type(journal), "mark_saved", _journal_is_full)
+            weights.go_back(1, old.path, "without lesson 2")
+        assert all(torch.equal(after[k], v) for k, v in weights.state().items())
+        return
+    weights.go_back(1, old.path, "without lesson 2")
+    assert weights.version == 3 and same(folder, before)
+
+
+def _journal_is_full(*_: object) -> None:
+    raise JournalError("the journal is full", "make room")
