@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from benchmarks import BenchOptions
+
 
 class KeptRows:
     """All rows, oldest first; those of earlier runs are read from the file."""
@@ -17,6 +19,13 @@ class KeptRows:
         if path is not None and path.exists():
             lines = path.read_text("utf-8").splitlines()
             self.rows = [json.loads(line) for line in lines if line.strip()]
+
+    @classmethod
+    def of(cls, options: BenchOptions, name: str) -> KeptRows:
+        """Those of a benchmark, NAME_rows.jsonl in the output folder; a quick run keeps none."""
+        if options.out is None or options.quick:
+            return cls(None)
+        return cls(options.out / f"{options.stem(name)}_rows.jsonl")
 
     def has(self, **values: object) -> bool:
         """Whether a row has these values."""

@@ -50,7 +50,7 @@ HELD_OUT = 200
 DRAWN = 7
 """Answers drawn to each message; different ones are kept."""
 TEMPERATURE, TOKENS = 0.9, 40
-ROWS, DRAWN_ANSWERS = "taste_rows", "taste_answers"
+NAME, DRAWN_ANSWERS = "taste", "taste_answers"
 EARLIER_RULE = (
     "Most rows are older than the rule that a taste is used where it orders held-out pairs better than by "
     'chance, paired by choice: their "used" is where picks foretold exceeded chance by two standard errors.'
@@ -70,9 +70,7 @@ A miss is told as one."""
 def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`."""
     where = machine()
-    kept = KeptRows(None)
-    if options.out and not options.quick:
-        kept = KeptRows(options.out / f"{options.stem(ROWS)}.jsonl")
+    kept = KeptRows.of(options, NAME)
     rows = kept.rows
     with scratch_home(options) as (home, name):
         folder = home.models_path / name
@@ -84,11 +82,11 @@ def run(options: BenchOptions) -> dict[str, Any]:
             for seed in options.seeds:
                 for row in _measured(model, tokenizer, answers, seed, kept, options):
                     kept.add(row)
-    result = {"benchmark": "taste", "machine": where, "rows": rows}
+    result = {"benchmark": NAME, "machine": where, "rows": rows}
     if options.out is not None:
         seeds = tuple(sorted({row["seed"] for row in rows}))  # of earlier runs too
-        command = replace(options, seeds=seeds).command("taste", seeded=True)
-        write(options.out, options.stem("taste"), TITLE, command, parts(rows), result)
+        command = replace(options, seeds=seeds).command(NAME, seeded=True)
+        write(options.out, options.stem(NAME), TITLE, command, parts(rows), result)
     return result
 
 

@@ -53,9 +53,7 @@ bound: the issue asks for both side by side."""
 
 def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`."""
-    where, kept = machine(), KeptRows(None)
-    if options.out and not options.quick:
-        kept = KeptRows(options.out / f"{options.stem(NAME)}_rows.jsonl")
+    where, kept = machine(), KeptRows.of(options, NAME)
     rows = kept.rows
     with scratch_home(options) as (home, name):
         exam = Exam(options, home.models_path / name)

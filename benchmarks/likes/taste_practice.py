@@ -127,9 +127,7 @@ class Gold(TasteTask):
 
 def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`."""
-    where, kept = machine(), KeptRows(None)
-    if options.out and not options.quick:
-        kept = KeptRows(options.out / f"{options.stem(NAME)}_rows.jsonl")
+    where, kept = machine(), KeptRows.of(options, NAME)
     rows = kept.rows
     wanted = names_asked("VIDYA_TASTE_ARMS", [arm.name for arm in ARMS])
     arms = tuple(arm for arm in ARMS if arm.name in wanted)
