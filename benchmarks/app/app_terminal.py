@@ -55,8 +55,8 @@ def worker_of(terminal: Terminal) -> int:
 
 
 def rest_until_quiet(terminal: Terminal, worker: int, most: float) -> bool:
-    """Waits until the worker has hardly used a processor for QUIET seconds; False if that takes longer than
-    `most` seconds. It prepares its caches after the start, and ends what it learns after an answer."""
+    """Waits until the worker has hardly used a processor for QUIET seconds; returns False if that takes
+    longer than `most` seconds. After its start the worker still computes caches."""
     end = time.perf_counter() + most
     while time.perf_counter() < end:
         before = cpu_seconds(worker) or 0.0

@@ -1,4 +1,4 @@
-"""Rows of a benchmark, kept in a file as they are measured, so that a run goes on where it was ended."""
+"""Writes each row of a benchmark to a file once it is measured; the next run measures only the others."""
 
 from __future__ import annotations
 
@@ -30,6 +30,11 @@ class KeptRows:
     def has(self, **values: object) -> bool:
         """Whether a row has these values."""
         return any(all(row[key] == value for key, value in values.items()) for row in self.rows)
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """Seeds of all rows, each once, in ascending order."""
+        return tuple(sorted({row["seed"] for row in self.rows}))
 
     def add(self, row: dict[str, Any]) -> None:
         """Appends a row, to the file too."""

@@ -51,10 +51,6 @@ DRAWN = 7
 """Answers drawn to each message; different ones are kept."""
 TEMPERATURE, TOKENS = 0.9, 40
 NAME, DRAWN_ANSWERS = "taste", "taste_answers"
-EARLIER_RULE = (
-    "Most rows are older than the rule that a taste is used where it orders held-out pairs better than by "
-    'chance, paired by choice: their "used" is where picks foretold exceeded chance by two standard errors.'
-)
 REGISTERED = """Registered before the run. The settings are those of the specification (AdamW 3e-4, 16 choices
 a step, one epoch, three heads); nothing was tuned on these messages. Hidden preferences: G1 asks back and has
 at most eight words, G2 has words of the message's topic, G3 is G2 less a tenth for every word beyond 12 while
@@ -84,8 +80,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
                     kept.add(row)
     result = {"benchmark": NAME, "machine": where, "rows": rows}
     if options.out is not None:
-        seeds = tuple(sorted({row["seed"] for row in rows}))  # of earlier runs too
-        command = replace(options, seeds=seeds).command(NAME, seeded=True)
+        command = replace(options, seeds=kept.seeds).command(NAME, seeded=True)
         write(options.out, options.stem(NAME), TITLE, command, parts(rows), result)
     return result
 
@@ -232,8 +227,6 @@ def parts(rows: Sequence[dict[str, Any]]) -> list[str]:
     )
     seeds = ", ".join(str(seed) for seed in sorted({row["seed"] for row in rows}))
     measured_so_far = f"Seeds measured so far: {seeds or 'none'}."
-    if any("no_more_than_length" not in row for row in rows):
-        measured_so_far += f" {EARLIER_RULE}"
     return [REGISTERED, measured_so_far, table(head, quality), *_misled(rows), table(costs, cost)]
 
 
@@ -245,9 +238,9 @@ def _misled(rows: Sequence[dict[str, Any]]) -> list[str]:
         if some and (gold := _mean(some, "gold_pairs")) < 0.5:
             found.append(
                 f"{hidden.name}: {_mean(some, 'picks_right'):.0%} of held-out picks are foretold (guessing "
-                f"{_mean(some, 'chance'):.0%}), and the hidden worth orders only {gold:.0%} of pairs so: "
-                "worse than guessing. The reward model does what the picks say; that these "
-                "favour something which is not liked cannot be seen in the picks, so nothing refuses it. "
+                f"{_mean(some, 'chance'):.0%}), but the reward model orders only {gold:.0%} of pairs as the "
+                "hidden worth does: worse than guessing. It has learned what the picks favour. The picks do "
+                "not show that the owner dislikes it, so no check refuses this taste. "
                 "Length alone, which picks favour, "
                 f"orders {_mean(some, 'length'):.0%} of pairs of the worth rightly."
             )

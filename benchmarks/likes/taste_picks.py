@@ -26,18 +26,15 @@ from benchmarks.lessons.clock import Clock
 from benchmarks.lessons.collapse import Exam
 from benchmarks.lessons.collapse_pupils import LearnerPupil, open_learner
 from benchmarks.likes.taste_data import messages
-from benchmarks.likes.taste_practice import QUICK_SIZE, SIZE
+from benchmarks.likes.taste_practice import QUICK_SIZE, SIZE, taste_trainer
 from engine.model import Model
 from engine.tokenizers.load import load_tokenizer
 from learning.practice.options import with_options
 from learning.practice.settings import PracticeSettings
-from learning.practice.trainer import GrpoTrainer
 from learning.protocol.records import Lesson
 from learning.rewards.owner import OwnerData
 from learning.rewards.registry import OPTIONS, TASTE
 from learning.rewards.reward_data import Choice, Preferences
-from learning.rewards.reward_training import trained
-from learning.rewards.tasks.taste import TasteTask
 
 TITLE = "Forty picks: the recipe alone, and practice on taste after it"
 NAME = "taste_picks"
@@ -65,15 +62,8 @@ def run(options: BenchOptions) -> dict[str, Any]:
         talk = exam.yardstick.talk_source
     result = {"benchmark": NAME, "machine": where, "rows": rows, "talk": talk}
     if options.out is not None:
-        command = replace(options, seeds=tuple(row["seed"] for row in rows))
-        write(
-            options.out,
-            options.stem(NAME),
-            TITLE,
-            command.command(NAME, seeded=True, corpus=True),
-            parts(result),
-            result,
-        )
+        command = replace(options, seeds=kept.seeds).command(NAME, seeded=True, corpus=True)
+        write(options.out, options.stem(NAME), TITLE, command, parts(result), result)
     return result
 
 
@@ -108,11 +98,9 @@ def _practised(
     asked = messages(False)[:: 20 if options.quick else 1]
     owner = OwnerData(folder, pupil.journal, tokenizer, model, lambda: asked)
     picks = Preferences(tuple(choice_of(one, number) for number, one in enumerate(picked)))
-    scorer, report = trained(model, tokenizer, picks, 0, seed=seed)
-    task = TasteTask(owner, scorer.requires_grad_(False), report)
     size, steps = (QUICK_SIZE, QUICK_STEPS) if options.quick else (SIZE, STEPS)
     settings = with_options(PracticeSettings(steps=steps), (*OPTIONS[TASTE], *size))
-    trainer = GrpoTrainer(model, tokenizer, task, pupil.replay, settings, seed=seed)
+    trainer, _, report = taste_trainer(owner, picks, pupil.replay, settings, seed)
     for _ in range(steps):
         trainer.step()
     return model.requires_grad_(False), not report.why_not

@@ -44,6 +44,7 @@ from learning.practice.trainer import GrpoTrainer
 from learning.rewards.owner import OwnerData
 from learning.rewards.registry import OPTIONS, TASTE
 from learning.rewards.reward_data import Preferences, split
+from learning.rewards.reward_report import TasteReport
 from learning.rewards.reward_training import trained
 from learning.rewards.tasks.taste import TasteTask
 from personality.book import shipped_book_path
@@ -125,6 +126,26 @@ class Gold(TasteTask):
         return torch.tensor(worths)[:, None].expand(-1, 3)
 
 
+def taste_trainer(
+    owner: OwnerData,
+    picks: Preferences,
+    replay: Replay,
+    settings: PracticeSettings,
+    seed: int,
+    gold: Hidden | None = None,
+) -> tuple[GrpoTrainer, TasteTask, TasteReport]:
+    """Trains a reward model on the picks. Returns a trainer of the owner's policy that it pays, the task, and
+    the reward model's report. gold: pays in place of the reward model."""
+    scorer, report = trained(owner.policy, owner.tokenizer, picks, 0, seed=seed)
+    scorer.requires_grad_(False)
+    task = TasteTask(owner, scorer, report)
+    if gold is not None:
+        task = Gold(owner, scorer, report)
+        task.hidden = gold
+    trainer = GrpoTrainer(owner.policy, owner.tokenizer, task, replay, settings, seed=seed)
+    return trainer, task, report
+
+
 def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`."""
     where, kept = machine(), KeptRows.of(options, NAME)
@@ -146,8 +167,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
         journal.close()
     result = {"benchmark": NAME, "machine": where, "rows": rows}
     if options.out is not None:
-        seeds = tuple(sorted({row["seed"] for row in rows}))
-        command = replace(options, seeds=seeds).command(NAME, seeded=True)
+        command = replace(options, seeds=kept.seeds).command(NAME, seeded=True)
         write(options.out, options.stem(NAME), TITLE, command, parts(rows), result)
     return result
 
@@ -170,18 +190,13 @@ class _Bench:
         asked = asked[::20] if self.options.quick else asked
         owner = OwnerData(self.folder, self.journal, self.tokenizer, model, lambda: asked)
         picks = self._picks(arm)
-        scorer, report = trained(model, self.tokenizer, picks, 0, seed=self.seed)
-        scorer.requires_grad_(False)
-        kind = TasteTask if arm.picks else Gold
-        task = kind(owner, scorer, report)
-        if isinstance(task, Gold):
-            task.hidden = arm.hidden
         settings = with_options(
             PracticeSettings(steps=arm.steps, kl_reward=arm.kl),
             (*OPTIONS[TASTE], f"kl_reward={arm.kl}", *arm.options),
         )
-        trainer = GrpoTrainer(
-            model, self.tokenizer, task, self._replay(model), settings, seed=self.seed
+        hidden = None if arm.picks else arm.hidden
+        trainer, task, report = taste_trainer(
+            owner, picks, self._replay(model), settings, self.seed, hidden
         )
         before = trainer.keeper.book_recall
         points = list(

@@ -97,9 +97,9 @@ class Known:
         for fixed, question, answer in self.pairs:
             if not fixed <= said or not asks_another(message, question, answer):
                 continue
-            fact = content_words(answer) - content_words(question)
             about = content_words(message) - content_words(question)
-            if fact - _YES_OR_NO and not _tells(self._texts(talk), about, fact):
+            fact = _fact(question, answer)
+            if fact and not _tells(self._texts(talk), about, fact):
                 found.append(fact)
         return found
 
@@ -112,10 +112,9 @@ class Known:
         said = content_words(text)
         for question, answer in self.owners:
             if words := put_in_place(text, question, answer):
-                fact = content_words(answer) - content_words(question)
                 about = content_words(" ".join(words))
-                told = fact <= said and fact - _YES_OR_NO
-                if told and not _tells(self._texts(talk), about, fact):
+                fact = _fact(question, answer)
+                if fact and fact <= said and not _tells(self._texts(talk), about, fact):
                     return True
         return False
 
@@ -130,6 +129,12 @@ class Known:
             return False
         questions = self.questions.get(folded, frozenset())
         return bool(questions) and not any(fits(message, asked, text) for asked in questions)
+
+
+def _fact(question: str, answer: str) -> frozenset[str]:
+    """The content words that an answer has and its question has not; empty if it only says yes or no."""
+    fact = content_words(answer) - content_words(question)
+    return fact if fact - _YES_OR_NO else frozenset()
 
 
 def _tells(texts: Iterable[str], about: frozenset[str], fact: frozenset[str]) -> bool:

@@ -150,67 +150,6 @@ def test_not_knowing_is_as_sure_beside_an_offer_as_without() -> None:
     assert asked.shown(answer(TAUGHT.answer, SURE), 3) == (TAUGHT.answer, None)
 
 
-SISTER = Lesson("example", (Turn("user", "What is my sister called?"),), "Your sister is Ingrid.")
-TOMS = Lesson("example", (Turn("user", "Which name has Tom's sister?"),), "She is Ingrid, too.")
-
-
-def test_what_was_taught_of_one_person_is_not_said_of_another() -> None:
-    asked = check("What is Tom's sister called?", lessons=(SISTER,))
-    for text in (SISTER.answer, "Tom's sister is called Ingrid.", "Ingrid!"):
-        assert not asked.acceptable(answer(text, SURE)), text
-        assert asked.shown(answer(text, SURE), 5) == (text, None), "where no retry helped"
-    assert asked.acceptable(answer("Tom's sister is called Eva."))
-    assert asked.acceptable(answer("A sister is a relative."))
-    assert asked.may_not_know
-    talk = ("What is my sister called?", SISTER.answer, "What is my brother called?")
-    asked = check(*talk, lessons=(SISTER,))
-    assert not asked.acceptable(answer("Your brother is called Ingrid.", SURE)), "said in this talk"
-
-
-def test_a_number_or_a_time_is_not_answered_by_what_has_none() -> None:
-    cafe = Lesson("example", (Turn("user", "When does the café open?"),), "It never does.")
-    for question in ("How old is my sister?", "When did I last see my sister?"):
-        asked = check(question, lessons=(SISTER, cafe))
-        assert not asked.acceptable(answer(SISTER.answer, SURE))
-        assert asked.shown(answer(SISTER.answer, SURE), 5) == (SISTER.answer, None)
-        assert asked.acceptable(answer("Ingrid is 30 years old since May."))
-    when = check("When is the café open?", lessons=(SISTER, cafe))
-    assert when.acceptable(answer(cafe.answer, SURE)), "taught for such a question"
-    assert check("Who is my sister?", lessons=(SISTER,)).acceptable(answer(SISTER.answer))
-
-
-def test_it_is_said_of_the_person_of_whom_it_was_taught_or_told() -> None:
-    own = check("What's the name of my sister?", lessons=(SISTER,))
-    assert own.acceptable(answer(SISTER.answer))
-    also = check("What is Tom's sister called?", lessons=(SISTER, TOMS))
-    assert also.acceptable(answer("Tom's sister is called Ingrid.")), "taught of both"
-    talk = ("Tom's sister is an Ingrid as well.", "Really?", "What is Tom's sister called?")
-    assert check(*talk, lessons=(SISTER,)).acceptable(answer("Ingrid.")), "told in this talk"
-    yes = Lesson("example", (Turn("user", "Do I smoke at parties?"),), "Yes.")
-    assert check("Does Tom smoke at parties?", lessons=(yes,)).acceptable(answer("Yes."))
-
-
-RABBIT = Lesson(
-    "example", (Turn("user", "What is my rabbit called?"),), "Your rabbit is called Clover."
-)
-
-
-def test_what_was_taught_of_the_rabbit_is_not_said_of_the_cat_however_it_was_asked() -> None:
-    leaked = "Your cat is called Clover."
-    for said in ("Who is my cat?", "tell me about my pets", "And my cat?"):
-        asked = check(said, lessons=(RABBIT,))
-        assert not asked.acceptable(answer(leaked, SURE))
-        assert asked.shown(answer(leaked, SURE), 5) == (leaked, None)
-        assert asked.acceptable(answer("Your cat is called Mole."))
-        assert asked.acceptable(answer(RABBIT.answer))
-        assert asked.acceptable(answer("Clover is your rabbit, not your cat."))
-    both = Lesson("example", (Turn("user", "What's my cat's name?"),), "It is Clover, too.")
-    asked = check("Who is my cat?", lessons=(RABBIT, both))
-    assert asked.acceptable(answer(leaked)), "taught of both"
-    for said in (("My cat is a Clover, too.", "Nice!", "Who is my cat?"), ("Is my cat Clover?",)):
-        assert check(*said, lessons=(RABBIT,)).acceptable(answer(leaked)), "said in this talk"
-
-
 def test_comfort_is_for_those_in_need() -> None:
     assert not check("tell me about the sea").acceptable(answer(CRISIS))
     assert check("tell me about the sea").acceptable(answer(CRISIS, SURE)), "certain above a bound"
