@@ -48,6 +48,7 @@ BENCHMARKS: dict[str, str] = {
     "practice": "seconds of a GRPO step against TRL on the same work; both losses term by term",
     "practice_learning": "held-out gains of practice, and its cost in book recall and talk",
     "gsm8k": "sums in words at SmolLM2's size, with python as a calculator and in words alone",
+    "alarms": "alarms of practice: runs that fail on purpose and runs that do not, what is kept",
     "grpo_variants": "with and without a buffer, normalisers, ratios: gain of practice at equal tokens",
     "tags": "practice with the tags of answers as text and as single tokens: gain a minute",
     "sandbox": "sandboxed program checks per second, and whether hostile programs get through",

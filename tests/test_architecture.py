@@ -68,6 +68,7 @@ BENCHMARKS: dict[str, set[str]] = {
     "app": {"common"},
     "crashes": {"common"},
     "agents": {"common"},
+    "checking": {"common"},
     "talking": {"common"},
     "models": {"common", "talking"},
     "lessons": {"common", "baselines", "talking"},

@@ -32,6 +32,8 @@ LONG = 12
 """Words beyond which G3's worth falls, by 0.1 each."""
 FAVOURED = 0.12
 """What a word more adds to the worth by which G3's picks are drawn."""
+MOST_WORDS = 24
+"""Words of an answer up to which an owner who likes long answers likes it more."""
 _WORD = re.compile(r"[^\W\d_]+")
 
 Worth = Callable[[str, str], float]
@@ -81,6 +83,11 @@ def terse_picked(message: str, answer: str) -> float:
     return relevance(message, answer) + FAVOURED * len(answer.split())
 
 
+def at_length(message: str, answer: str) -> float:
+    """The longer the better, up to MOST_WORDS."""
+    return FAVOURED * min(MOST_WORDS, len(answer.split()))
+
+
 @dataclass(frozen=True)
 class Hidden:
     """A hidden preference."""
@@ -99,6 +106,8 @@ HIDDEN = (
     Hidden("G2", relevance, relevance, True),
     Hidden("G3", terse, terse_picked, True),
 )
+AT_LENGTH = Hidden("at length", at_length, at_length, False)
+"""Of an owner who really likes long answers: what an alarm for length must tell from G3."""
 
 
 def messages(topical: bool) -> list[str]:

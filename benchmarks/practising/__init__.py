@@ -1,1 +1,1 @@
-"""Practice on tasks: its speed, its gains, its verifiers and their sandbox."""
+"""Practice on tasks: its speed, its gains, its alarms."""

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import BenchOptions
+from benchmarks.common.pupil import Kept
 from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
 from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
 from benchmarks.lessons.collapse_data import make_yardstick
@@ -70,20 +71,6 @@ QUICK = replace(
     measure_every=1,
     warm_up=WarmUpSettings(steps=1, measured=4, measure_every=1, enough=0.0),
 )
-
-
-class Kept:
-    """Keeps weights in memory instead of publishing them."""
-
-    def __init__(self, model: Model) -> None:
-        self._model = model
-        self.save("")
-
-    def save(self, note: str) -> None:
-        self._last = {k: v.detach().clone() for k, v in self._model.state_dict().items()}
-
-    def restore(self) -> None:
-        self._model.load_state_dict(self._last)
 
 
 def run(options: BenchOptions) -> dict[str, Any]:

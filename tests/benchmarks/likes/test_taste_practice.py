@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import pytest
 
-from benchmarks.likes.taste_practice import ARMS, Course, parts, verdicts
+from benchmarks.likes.taste_practice import ARMS
+from benchmarks.likes.taste_practice_report import Course, alarms_of, parts, verdicts
+from learning.maths.alarm import Signs
 
 
-def point(step: int, worth: float, kl: float = 1.0, stop: bool = False) -> dict[str, Any]:
-    said = ["kl"] if stop else []
-    return {"step": step, "worth": worth, "paid": 0.5, "kl": kl, "length": 9.0} | {
-        "alarms": said,
-        "stop": stop,
-    }
+def point(step: int, worth: float, kl: float = 1.0, length: float = 9.0) -> dict[str, Any]:
+    signs = asdict(Signs(kl=kl, length=length))
+    return {"step": step, "worth": worth, "paid": 0.5, "signs": signs}
 
 
 def row(arm: str, seed: int, *points: dict[str, Any]) -> dict[str, Any]:
     book = {"book_before": 1.0, "book_after": 0.99, "used": True, "seconds": 9.0}
-    return {"arm": arm, "seed": seed, "points": list(points), **book}
+    kl_reward = next(one.kl for one in ARMS if one.name == arm)
+    return {"arm": arm, "seed": seed, "kl_reward": kl_reward, "points": list(points), **book}
 
 
 def test_what_is_kept_is_the_save_point_before_the_stop() -> None:
-    course = Course.of([point(0, 0.0), point(5, 1.0), point(10, 0.9, stop=True), point(15, 0.4)])
+    course = Course.of([point(0, 0.0), point(5, 1.0), point(10, 0.9, kl=11.0), point(15, 0.4)])
     assert (course.gain, course.most, course.fell) == (0.4, 1.0, 15)
     assert (course.stopped, course.kept) == (10, 1.0)
 
@@ -37,7 +38,7 @@ def test_verdicts_compare_taste_with_gold_of_the_same_seed() -> None:
     rows = [
         row("taste", 0, point(0, 0.0), point(40, 1.5)),
         row("gold", 0, point(0, 0.0), point(40, 2.0)),
-        row("spurious", 0, point(0, 0.0), point(5, 1.0, stop=True), point(10, 0.2, kl=9.0)),
+        row("spurious", 0, point(0, 0.0), point(5, 1.0, kl=11.0), point(10, 0.2)),
     ]
     words = " ".join(verdicts(rows))
     assert "taste gains 1.50 deviations (at least 1), 0.75 of gold's" in words
@@ -50,3 +51,13 @@ def test_the_criteria_stand_above_the_tables(rows: list[dict[str, Any]]) -> None
     said = parts(rows)
     assert "Registered before the run" in said[0] and "| arm |" in "\n".join(said)
     assert {arm.name for arm in ARMS} >= {"taste", "gold", "spurious"}
+
+
+def test_alarms_are_those_of_today() -> None:
+    found = alarms_of([point(0, 0.0), point(5, 0.1), point(10, 0.2, length=18.0)])
+    assert [[one.name for one in said] for said in found] == [[], [], ["length"]]
+
+
+def test_an_owner_of_long_answers_counts_among_the_runs_that_must_not_be_stopped() -> None:
+    said = verdicts([row("at length", 0, point(0, 0.0), point(5, 1.0, length=18.0))])
+    assert "(iv) false stops with divergence taken off: 1 of 1 (1 of 10)." in said

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.checking.sandbox_cheats import SNOOPING
+from benchmarks.checking.sandbox_harm import BREAKING, ENDLESS, GREED, SLOW
+from benchmarks.checking.sandbox_hostile import PROGRAMS, TESTS, Targets, filled
 from benchmarks.common.processes import descendants
-from benchmarks.practising.sandbox_cheats import SNOOPING
-from benchmarks.practising.sandbox_harm import BREAKING, ENDLESS, GREED, SLOW
-from benchmarks.practising.sandbox_hostile import PROGRAMS, TESTS, Targets, filled
 from learning.rewards.sandbox.pool import FAILURES, Sandbox
 
 pytestmark = pytest.mark.slow

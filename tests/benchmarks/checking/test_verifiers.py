@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchmarks import BenchOptions
-from benchmarks.practising import verifiers
-from benchmarks.practising.verifiers import Speed
+from benchmarks.checking import verifiers
+from benchmarks.checking.verifiers import Speed
 
 
 def test_the_answers_are_half_right_and_judged_as_they_are() -> None:

@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import BenchOptions
+from benchmarks.checking.sandbox_harm import ENDLESS, SLOW
+from benchmarks.checking.sandbox_hostile import PROGRAMS, TESTS, Targets, filled
 from benchmarks.common.processes import descendants
 from benchmarks.common.report import machine, median, percentile, table, write
-from benchmarks.practising.sandbox_harm import ENDLESS, SLOW
-from benchmarks.practising.sandbox_hostile import PROGRAMS, TESTS, Targets, filled
 from engine.errors import DataError
 from learning.rewards.sandbox.pool import Sandbox, SandboxOutcome
 from learning.rewards.task import Problem

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import BenchOptions, find
-from benchmarks.practising import sandbox
+from benchmarks.checking import sandbox
 
 pytestmark = pytest.mark.slow
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
-from benchmarks.practising.sandbox_cheats import ENDINGS, LIES, SNOOPING
-from benchmarks.practising.sandbox_harm import BREAKING, ENDLESS, GREED, SLOW
+from benchmarks.checking.sandbox_cheats import ENDINGS, LIES, SNOOPING
+from benchmarks.checking.sandbox_harm import BREAKING, ENDLESS, GREED, SLOW
 
 TESTS = "assert solve(21) == 42"
 

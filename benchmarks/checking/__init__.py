@@ -1,0 +1,1 @@
+"""What checks answers to tasks: the verifiers, and the sandbox that runs programs."""
