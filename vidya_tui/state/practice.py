@@ -26,6 +26,8 @@ KEPT, SHOWN = 120, 12
 """Samples that are kept to choose among, and that are shown."""
 RECENT = 8
 """Steps whose mean says how long the next ones will take."""
+BEGINNING = "beginning: looking at book and problems"
+"""What a run does before its first step; minutes with a large model."""
 WARM_UP = "warm-up"
 """What follows the task in a command that begins with worked examples."""
 SELF_PLAY_WORD = "self-play"
@@ -64,8 +66,8 @@ class Practising:
 
 def begun(task: str, *, idle_runs: tuple[PracticeDone, ...] | None = None) -> Practising:
     """A practice that was just requested. idle_runs: for an idle one, those before it; else None."""
-    words, idle = "beginning: looking at book and problems", idle_runs is not None
-    return Practising(task, True, idle, words, idle_runs=idle_runs or ())
+    idle = idle_runs is not None
+    return Practising(task, True, idle, BEGINNING, idle_runs=idle_runs or ())
 
 
 def after(now: Practising, event: Event) -> Practising:
@@ -232,10 +234,10 @@ def waiting(event: PracticeStep) -> str:
 
 
 def started(event: PracticeStarted) -> str:
-    """The run's number, its seed and what is not as usual."""
+    """The run's number, its seed, what is not as usual, and what happens now."""
     changed = "".join(f", {name}={value}" for name, value in event.changed.items())
-    lines = [f"run {event.run}, seed {event.seed}{changed}"]
-    return "\n".join([*lines, *(f"differs: {what}" for what in event.differs)])
+    first = f"run {event.run}, seed {event.seed}{changed}"
+    return "\n".join([first, *(f"differs: {what}" for what in event.differs), BEGINNING])
 
 
 def entry_line(entry: PracticeEntry) -> str:

@@ -63,7 +63,7 @@ def test_options_are_told_from_settings_of_the_task_and_shown() -> None:
     figures = dict(practice_state.figures(practice.state))
     assert figures["ratio"] == "1.010 now to when drawn, 1 % clipped"
     said = practice_state.started(PracticeStarted("x", 3, 7, {}, {"lr": "1e-05"}, ("the data",)))
-    assert said == "run 3, seed 7, lr=1e-05\ndiffers: the data"
+    assert said == f"run 3, seed 7, lr=1e-05\ndiffers: the data\n{practice_state.BEGINNING}"
 
 
 def test_several_tasks_are_begun_and_each_is_shown() -> None:
