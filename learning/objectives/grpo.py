@@ -1,10 +1,9 @@
 """Group-relative policy gradients (GRPO, arXiv 2402.03300) on sampled and scored answers.
 
-Rows have no padding. All answers of a group share one row behind one copy of their prompt; the attention
-mask lets each answer see only the prompt and itself, so the prompt is computed once per row. Logits are
-computed only at positions that predict an answer's token, some answers at a time. How tokens weigh, and
-which ratio is bounded, are functions of the settings. Left out: sampling and scoring (learning.practice),
-the optimizer.
+Rows have no padding. All answers of a group share one row behind one copy of their prompt
+(learning.objectives.shared_prompt), which is computed once per row. Logits are computed only at positions
+that predict an answer's token, some answers at a time. How tokens weigh, and which ratio is bounded, are
+functions of the settings. Left out: sampling and scoring (learning.practice), the optimizer.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ from learning.maths.normalise import BatchSize
 from learning.maths.policy import bounded_surrogate, entropy, out_of_bounds
 from learning.objectives.processes import ALONE, ProcessGroup
 from learning.objectives.settings import GrpoSettings
+from learning.objectives.shared_prompt import SharedRow, shared_mask
 
 CHUNK = 512
 """Positions whose logits are computed at a time; an answer that is longer is not divided."""
@@ -256,24 +256,17 @@ def _pack(
     row: _GrpoRow, device: torch.device, weight: Callable[[int], float] = lambda _: 0.0
 ) -> _Packed:
     """weight: of each own token of an answer of that many own tokens."""
-    start = len(row.prompt)
-    ids, positions, owner = list(row.prompt), list(range(start)), [0] * start
-    source: list[int] = []
-    for number, answer in enumerate(row.answers, 1):
-        body = answer.tokens[:-1]  # the last token is predicted and predicts nothing
-        before = [start - 1, *range(len(ids), len(ids) + len(body))]
+    bodies = [answer.tokens[:-1] for answer in row.answers]  # the last id predicts nothing
+    shared = SharedRow.of(row.prompt, bodies)
+    source, at = list[int](), len(row.prompt)
+    for answer, body in zip(row.answers, bodies, strict=True):
+        before = [len(row.prompt) - 1, *range(at, at + len(body))]
         source += [before[i] for i in answer.own_places]
-        ids += body
-        positions += range(start, start + len(body))
-        owner += [number] * len(body)
-    whose = torch.tensor(owner, device=device)
-    visible = (whose[None, :] == 0) | (whose[None, :] == whose[:, None])
-    visible &= torch.ones_like(visible).tril()
-    mask = torch.zeros(visible.shape, device=device).masked_fill_(~visible, float("-inf"))
+        at += len(body)
     return _Packed(
-        torch.tensor([ids], device=device),
-        torch.tensor(positions, device=device),
-        mask[None, None],
+        torch.tensor([shared.ids], device=device),
+        torch.tensor(shared.positions, device=device),
+        shared_mask(torch.tensor([shared.owners], device=device)),
         torch.tensor(source, device=device),
         torch.tensor([a.tokens[i] for a in row.answers for i in a.own_places], device=device),
         torch.tensor([p for a in row.answers for p in a.logprobs], device=device),

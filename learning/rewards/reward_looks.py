@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.journal.journal import Journal
 from learning.protocol.records import Turns
-from learning.rewards.reward_model import RewardModel, ids_of
+from learning.rewards.reward_model import RewardModel, read
 from learning.rewards.reward_report import Look, Rated, TasteReport
 
 ASKS = 60
@@ -71,8 +71,8 @@ def with_looks(
     """The report with what the model looks for and how it likes the last answers."""
 
     def rate(prompts: Sequence[Turns], texts: Sequence[str]) -> list[float]:
-        rows = [ids_of(tokenizer, p, t, context) for p, t in zip(prompts, texts, strict=True)]
-        rewards = model.rewards(rows, pause=pause).mean(1).tolist() if rows else []
+        groups = read(tokenizer, zip(prompts, texts, strict=True), context)
+        rewards = model.rewards(groups, pause=pause).mean(1).tolist()
         return [report.score(reward) for reward in rewards]
 
     shown = last_shown(journal)

@@ -10,8 +10,9 @@ Notation: B answers, T tokens, D dim, H heads.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, groupby
 from pathlib import Path
 
 import torch
@@ -34,6 +35,7 @@ from engine.storage.disk import unwritable
 from engine.storage.files import make_private_folder, write_atomically
 from engine.tokenizers.chat_format import encode_prompt
 from engine.tokenizers.tokenizer import Tokenizer
+from learning.objectives.shared_prompt import PADDING, SharedRow, shared_mask
 from learning.rewards.reward_report import REPORT, TASTE, TasteReport
 
 HEADS = 3
@@ -51,6 +53,8 @@ PROMPT, ANSWER = 96, 96
 """Most ids that it reads of these and of the answer. Of a longer answer it reads the beginning."""
 TOKENS = 4096
 """Padded ids of one forward pass without gradients."""
+ROW = 512
+"""Most ids of a prompt and the answers behind it; attention costs as the square."""
 _LAYERS, _HEADS = "layers", "score.weight"
 
 
@@ -59,6 +63,36 @@ def blocks_of(config: ModelConfig) -> int:
     both = BLOCKS * config.block_parameters
     small = config.parameters <= SMALL
     return min(config.layers, BLOCKS if small or both <= SHARE * config.parameters else 1)
+
+
+@dataclass(frozen=True)
+class AnswerGroup:
+    """Answers to one prompt as ids, at least one; the prompt is read once for all."""
+
+    prompt: tuple[int, ...]
+    answers: tuple[tuple[int, ...], ...]
+    """Each with its end token."""
+
+    @property
+    def size(self) -> int:
+        """Ids together."""
+        return len(self.prompt) + sum(map(len, self.answers))
+
+    @property
+    def ends(self) -> list[int]:
+        """Place of each answer's last id behind the prompt and the answers before it."""
+        return [len(self.prompt) + end - 1 for end in accumulate(map(len, self.answers))]
+
+    def parts(self) -> list[AnswerGroup]:
+        """The same in groups of at most ROW ids; an answer that is longer than that has one of its own."""
+        found = list[AnswerGroup]()
+        for answer in self.answers:
+            grown = AnswerGroup(self.prompt, (*found[-1].answers, answer)) if found else None
+            if grown and grown.size <= ROW:
+                found[-1] = grown
+            else:
+                found.append(AnswerGroup(self.prompt, (answer,)))
+        return found
 
 
 class RewardModel(nn.Module):
@@ -86,28 +120,41 @@ class RewardModel(nn.Module):
             self.trunk.embedding.weight.requires_grad_(False)
         return [weight for weight in self.parameters() if weight.requires_grad]
 
-    def forward(self, rows: Sequence[Sequence[int]]) -> Tensor:
-        """Rewards [B, H] in float32. rows: ids of prompt and answer (`ids_of`), at least one each."""
-        width = max(len(row) for row in rows)
-        ids = torch.zeros(len(rows), width, dtype=torch.long)
+    def forward(self, groups: Sequence[AnswerGroup]) -> Tensor:
+        """Rewards [B, H] in float32 of all answers, in order."""
+        rows = [SharedRow.of(group.prompt, group.answers) for group in groups]
+        width = max(len(row.ids) for row in rows)
+        ids, positions, owners = (torch.zeros(len(rows), width, dtype=torch.long) for _ in range(3))
+        owners += PADDING
         for place, row in enumerate(rows):
-            ids[place, : len(row)] = torch.tensor(row)
-        ends = torch.tensor([len(row) - 1 for row in rows], device=self.device)
+            size = len(row.ids)
+            ids[place, :size] = torch.tensor(row.ids)
+            positions[place, :size] = torch.tensor(row.positions)
+            owners[place, :size] = torch.tensor(row.owners)
+        whose = [place for place, group in enumerate(groups) for _ in group.answers]
+        ends = [end for group in groups for end in group.ends]
         with autocast(self.device):
-            hidden = self.trunk.hidden_states(ids.to(self.device))  # causal: no id sees the padding
-        last = hidden[torch.arange(len(rows), device=self.device), ends].float()  # (B, D)
-        return last @ self.heads.T
+            hidden = self.trunk.hidden_states(
+                ids.to(self.device),
+                positions=positions.to(self.device),
+                mask=shared_mask(owners.to(self.device)),
+            )
+        return hidden[whose, ends].float() @ self.heads.T  # (B, D) @ (D, H)
 
     @torch.no_grad()
     def rewards(
-        self, rows: Sequence[Sequence[int]], *, pause: Callable[[], None] = lambda: None
+        self, groups: Sequence[AnswerGroup], *, pause: Callable[[], None] = lambda: None
     ) -> Tensor:
-        """Rewards [B, H] of any number of rows, in forward passes of at most TOKENS padded ids."""
-        out = torch.zeros(len(rows), HEADS)
-        for group in passes([len(row) for row in rows], TOKENS):
+        """Rewards [B, H] of all answers, in order, in forward passes of at most TOKENS padded ids."""
+        parts = [part for group in groups for part in group.parts()]
+        out = [torch.zeros(0, HEADS)] * len(parts)
+        for places in passes([part.size for part in parts], TOKENS):
             pause()
-            out[group] = self([rows[place] for place in group]).cpu()
-        return out
+            mine = [parts[place] for place in places]
+            found = self(mine).cpu().split([len(part.answers) for part in mine])
+            for place, rewards in zip(places, found, strict=True):
+                out[place] = rewards
+        return torch.cat(out) if out else torch.zeros(0, HEADS)
 
 
 def passes(lengths: Sequence[int], tokens: int) -> list[list[int]]:
@@ -134,13 +181,17 @@ def prompt_ids(
     return encode_prompt(tokenizer, prompt[-MESSAGES:], room, longest)
 
 
-def ids_of(
-    tokenizer: Tokenizer, prompt: Sequence[tuple[str, str]], answer: str, context: int
-) -> list[int]:
-    """The ids that are read of an answer: the last turns before it, the answer, its end token. context: of
-    the policy, in ids."""
-    body = answer_ids(tokenizer, answer, context)
-    return [*prompt_ids(tokenizer, prompt, len(body), context), *body]
+def read(
+    tokenizer: Tokenizer, rows: Iterable[tuple[Sequence[tuple[str, str]], str]], context: int
+) -> list[AnswerGroup]:
+    """What is read of answers: (turns before the answer, its text). Neighbours with the same turns share
+    them. context: of the policy, in ids."""
+    found = list[AnswerGroup]()
+    for turns, own in groupby(rows, key=lambda row: list(row[0])):
+        answers = tuple(tuple(answer_ids(tokenizer, text, context)) for _, text in own)
+        prompt = prompt_ids(tokenizer, turns, max(map(len, answers)), context)
+        found.append(AnswerGroup(tuple(prompt), answers))
+    return found
 
 
 def build(policy: Model, generator: torch.Generator) -> RewardModel:

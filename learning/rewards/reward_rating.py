@@ -16,7 +16,7 @@ from engine.generate import Finished, generate
 from engine.storage.checkpoint import load_config, load_model
 from engine.tokenizers.chat_format import encode_prompt
 from engine.tokenizers.tokenizer import Tokenizer
-from learning.rewards.reward_model import RewardModel, ids_of
+from learning.rewards.reward_model import RewardModel, read
 from learning.rewards.reward_report import TasteReport
 
 PIECE = 256
@@ -49,8 +49,8 @@ def rated(
     flat = [(prompt, answer) for prompt, answers in rows for answer in answers]
     for first in range(0, len(flat), PIECE):
         piece = flat[first : first + PIECE]
-        ids = [ids_of(tokenizer, [("user", p)], answer, context) for p, answer in piece]
-        rewards = model.rewards(ids)
+        asked = (([("user", p)], answer) for p, answer in piece)
+        rewards = model.rewards(read(tokenizer, asked, context))
         for (prompt, answer), heads in zip(piece, rewards, strict=True):
             reward = float(heads.mean())
             apart = float(heads.std()) / report.deviation

@@ -35,7 +35,7 @@ from learning.rewards.reward_data import (
     Split,
     split,
 )
-from learning.rewards.reward_model import HEADS, RewardModel, build, ids_of, passes
+from learning.rewards.reward_model import HEADS, AnswerGroup, RewardModel, build, passes, read
 from learning.rewards.reward_report import TasteReport
 
 LEARNING_RATE = 3e-4
@@ -87,33 +87,34 @@ class RewardTraining:
             return False
         started = time.monotonic()
         chosen = range(self.done, min(self.done + BATCH, len(self._items)))
-        rows = {place: self.rows_of(self._items[place]) for place in chosen}
-        longest = [max(map(len, rows[place])) * len(rows[place]) for place in chosen]
+        groups = {place: self._read(self._items[place]) for place in chosen}
         loss = 0.0
-        for group in passes(longest, TOKENS):
+        for indices in passes([groups[place].size for place in chosen], TOKENS):
             self._pause()
-            places = [chosen[index] for index in group]
-            loss += self._add_gradients(places, rows, len(chosen))
+            places = [chosen[index] for index in indices]
+            loss += self._add_gradients(places, groups, len(chosen))
         self._stepper.step(loss)
         self.done += len(chosen)
         self.seconds += time.monotonic() - started
         return self.done < len(self._items)
 
-    def rows_of(self, item: Choice | Opinion) -> list[list[int]]:
-        """The ids of each of its answers."""
+    def _read(self, item: Choice | Opinion) -> AnswerGroup:
+        """The ids of its answers."""
         texts = item.options if isinstance(item, Choice) else (item.answer,)
-        return [ids_of(self._tokenizer, item.prompt, text, self._context) for text in texts]
+        (group,) = read(self._tokenizer, [(item.prompt, text) for text in texts], self._context)
+        return group
 
     def _add_gradients(
-        self, places: Sequence[int], rows: dict[int, list[list[int]]], count: int
+        self, places: Sequence[int], groups: dict[int, AnswerGroup], count: int
     ) -> float:
-        rewards = self.model([row for place in places for row in rows[place]])  # (answers, H)
+        mine = [groups[place] for place in places]
+        rewards = self.model(mine)  # (answers, H)
         losses, means = list[Tensor](), list[Tensor]()
-        for place, mine in zip(
-            places, rewards.split([len(rows[place]) for place in places]), strict=True
+        for place, own in zip(
+            places, rewards.split([len(group.answers) for group in mine]), strict=True
         ):
-            losses.append(self._loss(self._items[place], mine) * self._weights[place])
-            means.append(mine.mean(0))
+            losses.append(self._loss(self._items[place], own) * self._weights[place])
+            means.append(own.mean(0))
         total = torch.stack(losses).mean(1).sum() / count
         total = total + CENTRING * centring(torch.stack(means)) * len(places) / count
         total.backward()  # type: ignore[no-untyped-call]
@@ -165,9 +166,9 @@ class RewardTraining:
 
     def rewards(self, choices: Sequence[Choice]) -> list[Tensor]:
         """Mean rewards of the heads, [K] for each choice."""
-        rows = [self.rows_of(choice) for choice in choices]
-        flat = self.model.rewards([row for one in rows for row in one], pause=self._pause).mean(1)
-        return list(flat.split([len(one) for one in rows]))
+        groups = [self._read(choice) for choice in choices]
+        flat = self.model.rewards(groups, pause=self._pause).mean(1)
+        return list(flat.split([len(choice.options) for choice in choices]))
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ from learning.protocol.requests import (
     StopComparing,
 )
 from learning.rewards.reward_keeper import RewardError, usable
-from learning.rewards.reward_model import ids_of
+from learning.rewards.reward_model import read
 from learning.teacher.recall import LessonRecall
 from learning.teacher.scheduling import Scheduler, lower_priority
 
@@ -192,9 +192,9 @@ class Inspector:
             model, _ = usable(self._learner.folder, self._journal)
             context = self._learner.published.model.config.context
             tokenizer = self._learner.tokenizer
-            rows = [ids_of(tokenizer, turns, one.text.strip(), context) for one in shown]
-            if len(rows) > 1:
-                best = int(model.rewards(rows, pause=self._pause).mean(1).argmax())
+            if len(shown) > 1:
+                group = read(tokenizer, [(turns, one.text.strip()) for one in shown], context)
+                best = int(model.rewards(group, pause=self._pause).mean(1).argmax())
                 self._emit(WouldPick(job.ask, shown[best].index))
 
     def _dispute(self, job: FindDisputed) -> None:

@@ -21,7 +21,7 @@ from engine.rollout import message_answers
 from learning.rewards.owner import OwnerData, first_messages
 from learning.rewards.registry import TASTE, tasks
 from learning.rewards.reward_keeper import usable
-from learning.rewards.reward_model import RewardModel, ids_of
+from learning.rewards.reward_model import RewardModel, read
 from learning.rewards.reward_report import TasteReport
 from learning.rewards.task import Problem, RewardWeights, Score, Split, TaskOptions
 from learning.text.normalise import fold, writable
@@ -127,11 +127,8 @@ class TasteTask:
 
     def _rated(self, rows: Sequence[tuple[str, str]]) -> torch.Tensor:
         """Rewards [rows, heads]."""
-        tokenizer = self._owner.tokenizer
-        ids = [
-            ids_of(tokenizer, [("user", message)], text, self._context) for message, text in rows
-        ]
-        return self._model.rewards(ids)
+        asked = (([("user", message)], text) for message, text in rows)
+        return self._model.rewards(read(self._owner.tokenizer, asked, self._context))
 
     def _messages(self, split: Split) -> list[list[Problem]]:
         """The owner's messages of a split, and the made-up questions that none of these is."""

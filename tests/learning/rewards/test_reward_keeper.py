@@ -27,7 +27,7 @@ from learning.protocol.requests import Check, Foretell, Learn
 from learning.rewards.reward_data import preferences
 from learning.rewards.reward_keeper import RewardError, RewardKeeper, usable
 from learning.rewards.reward_looks import ShownAnswer, looks, shortened, without_word
-from learning.rewards.reward_model import load, save
+from learning.rewards.reward_model import AnswerGroup, load, save
 from learning.rewards.reward_report import TASTE, TasteReport, read_report
 from learning.rewards.reward_training import trained
 from learning.teacher.teacher import Teacher
@@ -202,7 +202,7 @@ def test_killed_anywhere_in_a_save_the_old_one_or_the_new_one_is_whole(
     other = copy.deepcopy(tiny_model)
     other.embedding.weight.data.mul_(1.5)
     new, report = trained(other, tiny_tokenizer, preferences(journal), 4)
-    file, row = folder / TASTE, [[5, 6, 7]]
+    file, row = folder / TASTE, [AnswerGroup((5, 6), ((7,),))]
     whole = {report_of(folder).version: rewards_of(folder, row), 4: new.rewards(row).tolist()}
     old, found, status, at = file.read_bytes(), list[int](), -1, 0
     while status != 0:
@@ -221,7 +221,7 @@ def test_killed_anywhere_in_a_save_the_old_one_or_the_new_one_is_whole(
     assert found == sorted(found), "once the new one is there it stays"
 
 
-def rewards_of(folder: Path, row: list[list[int]]) -> list[list[float]]:
+def rewards_of(folder: Path, row: list[AnswerGroup]) -> list[list[float]]:
     found: list[list[float]] = load(folder).rewards(row).tolist()
     return found
 

@@ -20,12 +20,13 @@ from learning.protocol.records import Turn
 from learning.rewards.reward_data import Choice, Preferences, preferences, split
 from learning.rewards.reward_model import (
     HEADS,
+    AnswerGroup,
     RewardModel,
     blocks_of,
     build,
     export,
-    ids_of,
     load,
+    read,
     save,
 )
 from learning.rewards.reward_report import TASTE, TasteReport, read_report
@@ -40,6 +41,11 @@ from tests.picks import fill
 
 Place = tuple[object, Path, Journal]
 SMOL = ModelConfig(49152, 576, 30, 9, 3, 1536, 2048)
+
+
+def alone(ids: list[int]) -> AnswerGroup:
+    """An answer without a prompt."""
+    return AnswerGroup((), (tuple(ids),))
 
 
 @pytest.fixture
@@ -63,18 +69,43 @@ def test_large_models_lend_at_most_15_percent_in_blocks(config: ModelConfig, blo
 
 
 def test_padding_and_company_change_no_reward(scorer: RewardModel) -> None:
-    rows = [[5, 6, 7], [5, 6, 7, 8, 9, 10, 11], [4]]
-    together = scorer(rows)
-    for row, reward in zip(rows, together, strict=True):
-        assert torch.allclose(scorer([row])[0], reward, atol=1e-5)
-    assert torch.allclose(scorer.rewards(rows), together, atol=1e-5)
+    groups = [alone([5, 6, 7]), alone([5, 6, 7, 8, 9, 10, 11]), alone([4])]
+    together = scorer(groups)
+    for group, reward in zip(groups, together, strict=True):
+        assert torch.allclose(scorer([group])[0], reward, atol=1e-5)
+    assert torch.allclose(scorer.rewards(groups), together, atol=1e-5)
+
+
+def test_a_prompt_that_is_read_once_changes_no_reward(
+    scorer: RewardModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prompt, answers = (5, 6, 7, 8), ((9, 10, 1), (11, 1), (9, 12, 13, 14, 1))
+    apart = scorer([AnswerGroup((*prompt, *answer[:-1]), (answer[-1:],)) for answer in answers])
+    shared, other = AnswerGroup(prompt, answers), alone([3, 4])
+    assert torch.allclose(scorer([shared, other])[:3], apart, atol=1e-5)
+    monkeypatch.setattr("learning.rewards.reward_model.ROW", 8)
+    assert [len(part.answers) for part in shared.parts()] == [1, 1, 1]
+    found = scorer.rewards([other, shared])
+    assert torch.allclose(found[1:], apart, atol=1e-5), "in parts too, in the order of the answers"
+    assert scorer.rewards([]).shape == (0, HEADS)
+
+
+def test_neighbours_with_the_same_turns_share_them(tiny_tokenizer: Tokenizer) -> None:
+    hello, bye = [("user", "Hello")], [("user", "Goodbye")]
+    rows = [(hello, "Hi."), (hello, "Well met."), (bye, "Bye."), (hello, "Hi.")]
+    groups = read(tiny_tokenizer, rows, 128)
+    assert [len(group.answers) for group in groups] == [2, 1, 1]
+    assert groups[0].prompt == groups[2].prompt != groups[1].prompt
+    assert groups[0].answers[0] == groups[2].answers[0]
+    assert [groups[0].size - 1, *groups[2].ends] == [groups[0].ends[1], groups[2].size - 1]
 
 
 def test_it_reads_the_end_token_even_of_a_cut_answer(tiny_tokenizer: Tokenizer) -> None:
     asked = [("user", "Hello"), ("assistant", "Hi."), ("user", "What? " * 200)]
-    ids = ids_of(tiny_tokenizer, asked, "bread and butter " * 100, 128)
-    assert ids[-1] == tiny_tokenizer.chat.end and len(ids) <= 128
-    assert ids_of(tiny_tokenizer, asked[:1], "Hi.", 128)[-1] == tiny_tokenizer.chat.end
+    (group,) = read(tiny_tokenizer, [(asked, "bread and butter " * 100)], 128)
+    assert group.answers[0][-1] == tiny_tokenizer.chat.end and group.size <= 128
+    (group,) = read(tiny_tokenizer, [(asked[:1], "Hi.")], 128)
+    assert group.answers[0][-1] == tiny_tokenizer.chat.end
 
 
 def test_the_policy_stays_as_it_is(tiny_model: Model, scorer: RewardModel) -> None:
@@ -105,8 +136,9 @@ def test_it_learns_what_its_owner_likes_and_the_contrary(
         assert 0.0 <= report.calibration_error < 0.3
         asked = (Turn("user", "Tell me of the sea."),)
         texts = ("What do you like?", "I am well.")
-        rows = [ids_of(tiny_tokenizer, asked, text, 128) for text in texts]
-        rewards = model.rewards(rows).mean(1)
+        rewards = model.rewards(read(tiny_tokenizer, [(asked, text) for text in texts], 128)).mean(
+            1
+        )
         right.append(bool(rewards[0] > rewards[1]))
         journal.close()
     assert right == [True, False]
@@ -194,8 +226,8 @@ def test_it_is_kept_with_its_report_and_comes_back(
     save(model, report, folder)
     assert read_report(folder) == report
     again = load(folder)
-    rows = [[5, 6, 7], [8, 9]]
-    assert torch.allclose(again.rewards(rows), model.rewards(rows), atol=1e-6)
+    groups = [alone([5, 6, 7]), alone([8, 9])]
+    assert torch.allclose(again.rewards(groups), model.rewards(groups), atol=1e-6)
 
 
 def test_a_large_model_lends_one_block_and_its_embedding_stays(
@@ -223,9 +255,9 @@ def test_other_architectures_have_a_taste_too(
     model, report = trained(policy, tiny_tokenizer, preferences(journal), 1)
     journal.close()
     save(model, report, tmp_path)
-    rows = [[5, 6, 7], [8, 9]]
+    groups = [alone([5, 6, 7]), alone([8, 9])]
     assert len(model.trunk.blocks) == 2
-    assert torch.allclose(load(tmp_path).rewards(rows), model.rewards(rows), atol=1e-6)
+    assert torch.allclose(load(tmp_path).rewards(groups), model.rewards(groups), atol=1e-6)
 
 
 def test_a_damaged_file_is_told(tiny_place: Place) -> None:

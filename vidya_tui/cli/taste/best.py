@@ -21,7 +21,7 @@ def best_by_taste(folder: Path, journal: Journal) -> Best:
     from engine.storage.checkpoint import load_config
     from engine.tokenizers.load import load_tokenizer
     from learning.rewards.reward_keeper import usable
-    from learning.rewards.reward_model import ids_of
+    from learning.rewards.reward_model import read
 
     model, _ = usable(folder, journal)
     tokenizer, context = load_tokenizer(folder), load_config(folder).context
@@ -30,7 +30,7 @@ def best_by_taste(folder: Path, journal: Journal) -> Best:
         said = [card for card in cards if card.said]
         if not said:
             return None
-        rows = [ids_of(tokenizer, turns, card.said, context) for card in said]
-        return said[int(model.rewards(rows).mean(1).argmax())]
+        group = read(tokenizer, [(turns, card.said) for card in said], context)
+        return said[int(model.rewards(group).mean(1).argmax())]
 
     return best
