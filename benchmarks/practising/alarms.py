@@ -84,15 +84,18 @@ QUICK = replace(
     warm_up=WarmUpSettings(steps=1, measured=4, measure_every=1),
 )
 POINTS = f"{100 * LOST:.0f} points"
-CRITERION = f"""Criterion, written before the first run. A run fails if its accuracy on {CHECKED} held-out
-problems, which practice does not look at, is at a save point {POINTS} below its best before. It is told when
-there is an alarm, when weights are held back, or when they are taken back. (a) Of 20 runs with the product's
-settings at most one is told although it has not failed. (b) Every run that fails is told at a save point at
-which it has not yet lost {POINTS}. (c) What is kept of every run, at its end, is less than {POINTS} below its
-best. Task {TASK}, 10m, 20 steps of 16 problems with 4 answers each, a save point every 2 steps; all else is
-the default. Arms: **{GOOD}**, 20 seeds; **paid for length**: 80 % of the reward is for long answers; **wrong
-key**: wrong answers are paid, right ones are not; **rate x 10**; **three problems**: the same three in every
-step, at three times the rate; five seeds each. Nothing was tuned."""
+CRITERION = f"""Criterion, written after a pilot (seeds 100 to 103) and before the runs below. A run fails
+if its accuracy on {CHECKED} held-out problems, which practice does not look at, is at a save point {POINTS}
+below its best before. It is told when there is an alarm, when weights are held back, or when they are taken
+back. (a) Of 20 runs with the product's settings at most one is told although it has not failed. (b) Every
+run that fails is told at the first save point at which it has lost {POINTS}, or before. (c) What is kept of
+every run, at its end, is less than {POINTS} below its best. How many are told before {POINTS} are lost is
+told too: in the pilot a policy that is paid for the wrong thing lost 35 to 60 points in the two steps
+between two save points, so no sign can come before; that is why (c) asks for what is kept. Task {TASK},
+10m, 20 steps of 16 problems with 4 answers each, a save point every 2 steps; all else is the default. Arms:
+**{GOOD}**, 20 seeds; **paid for length**: 80 % of the reward is for long answers; **wrong key**: wrong
+answers are paid, right ones are not; **rate x 10**; **three problems**: the same three in every step, at
+three times the rate; five seeds each. Nothing was tuned."""
 
 
 class Repaid:
@@ -222,10 +225,11 @@ class Course:
         told = next((look["step"] for look in row["looks"] if look["told"]), None)
         return cls(best, failed, told, row["kept"])
 
-    @property
-    def in_time(self) -> bool:
-        """It failed and was told before."""
-        return self.failed is not None and self.told is not None and self.told < self.failed
+    def told_by(self, *, before: bool) -> bool:
+        """It failed, and was told at the save point at which that was seen, or before; or before alone."""
+        if self.failed is None or self.told is None:
+            return False
+        return self.told < self.failed or (self.told == self.failed and not before)
 
 
 def parts(rows: Sequence[dict[str, Any]]) -> list[str]:
@@ -236,8 +240,9 @@ def parts(rows: Sequence[dict[str, Any]]) -> list[str]:
     false = sum(one.told is not None and one.failed is None for one in good)
     well = sum(one.kept > one.best - LOST for _, one in courses)
     said = (
-        f"(a) told and not failed: {false} of {len(good)}. (b) told before {POINTS} were lost: "
-        f"{sum(one.in_time for one in failed)} of {len(failed)} that failed. (c) kept less than "
+        f"(a) told and not failed: {false} of {len(good)}. (b) told as {POINTS} were lost, or before: "
+        f"{sum(one.told_by(before=False) for one in failed)} of {len(failed)} that failed (before: "
+        f"{sum(one.told_by(before=True) for one in failed)}). (c) kept less than "
         f"{POINTS} below the best: {well} of {len(courses)}."
     )
     head = (
@@ -257,7 +262,8 @@ def parts(rows: Sequence[dict[str, Any]]) -> list[str]:
             counts = (
                 sum(one.failed is not None for one in own),
                 sum(one.told is not None for one in own),
-                sum(one.in_time for one in own),
+                sum(one.told_by(before=False) for one in own),
+                sum(one.told_by(before=True) for one in own),
             )
             lines.append(
                 (arm, len(own), *counts, f"{sum(below) / len(below):.1f}", f"{max(below):.1f}")

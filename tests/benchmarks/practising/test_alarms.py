@@ -28,20 +28,27 @@ def row(arm: str, kept: float, *looks: tuple[float, bool]) -> dict[str, Any]:
 
 def test_a_run_that_is_told_before_it_has_lost_ten_points_is_told_in_time() -> None:
     course = Course.of(row("wrong key", 0.55, (0.6, False), (0.55, True), (0.4, True)))
-    assert (course.best, course.failed, course.told, course.in_time) == (0.6, 4, 2, True)
+    assert (course.best, course.failed, course.told) == (0.6, 4, 2)
+    assert course.told_by(before=True) and course.told_by(before=False)
 
 
-def test_a_run_that_is_told_as_it_falls_is_told_too_late() -> None:
+def test_a_run_that_is_told_as_it_falls_is_told_in_time_and_not_before() -> None:
     course = Course.of(row("wrong key", 0.6, (0.6, False), (0.4, True)))
-    assert (course.failed, course.told, course.in_time) == (2, 2, False)
+    assert (course.failed, course.told) == (2, 2)
+    assert course.told_by(before=False) and not course.told_by(before=True)
+
+
+def test_a_save_point_that_passes_in_silence_is_no_sign_in_time() -> None:
+    course = Course.of(row("wrong key", 0.6, (0.6, False), (0.4, False), (0.3, True)))
+    assert (course.failed, course.told, course.told_by(before=False)) == (2, 4, False)
 
 
 def test_the_verdict_counts_false_signs_of_good_runs_and_what_is_kept_of_all() -> None:
     good = row(GOOD, 0.7, (0.6, False), (0.7, True))
     bad = row("wrong key", 0.4, (0.6, False), (0.55, True), (0.4, True))
     said = alarms.parts([good, bad])
-    assert "written before the first run" in said[0]
-    assert "not failed: 1 of 1. (b) told before 10 points were lost: 1 of 1" in said[1]
+    assert "before the runs below" in said[0]
+    assert "not failed: 1 of 1. (b) told as 10 points were lost, or before: 1 of 1" in said[1]
     assert "best: 1 of 2." in said[1]
 
 
