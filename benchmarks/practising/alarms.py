@@ -71,7 +71,7 @@ ARMS: dict[str, Arm] = {
     "rate x 10": Arm(("lr=0.0015",)),
     "three problems": Arm(("few.examples=3", "lr=0.0005")),
 }
-SETTINGS = with_options(PracticeSettings(steps=20), ("groups=16", "measure_every=2"))
+SETTINGS = with_options(PracticeSettings(steps=12), ("groups=16", "measure_every=3"))
 QUICK = replace(
     SETTINGS,
     steps=2,
@@ -92,7 +92,7 @@ run that fails is told at the first save point at which it has lost {POINTS}, or
 every run, at its end, is less than {POINTS} below its best. How many are told before {POINTS} are lost is
 told too: in the pilot a policy that is paid for the wrong thing lost 35 to 60 points in the two steps
 between two save points, so no sign can come before; that is why (c) asks for what is kept. Task {TASK},
-10m, 20 steps of 16 problems with 4 answers each, a save point every 2 steps; all else is the default. Arms:
+10m, 12 steps of 16 problems with 4 answers each, a save point every 3 steps; all else is the default. Arms:
 **{GOOD}**, 20 seeds; **paid for length**: 80 % of the reward is for long answers; **wrong key**: wrong
 answers are paid, right ones are not; **rate x 10**; **three problems**: the same three in every step, at
 three times the rate; five seeds each. Nothing was tuned."""
