@@ -29,7 +29,7 @@ from benchmarks.common.rows import KeptRows
 from benchmarks.common.scratch import scratch_home
 from benchmarks.likes.taste import drawn_answers
 from benchmarks.likes.taste_data import AT_LENGTH, HIDDEN, Hidden, divided, messages
-from benchmarks.likes.taste_practice_report import FALL, parts
+from benchmarks.likes.taste_practice_report import FALL, kept_signs, parts
 from engine.model import Model
 from engine.storage.checkpoint import load_model
 from engine.tokenizers.load import load_tokenizer
@@ -189,7 +189,7 @@ class _Bench:
             "kl_reward": arm.kl,
             "used": not report.why_not,
             "no_more_than_length": report.no_more_than_length,
-            "points": [asdict(point) for point in points],
+            "points": [asdict(point) | {"signs": kept_signs(point.signs)} for point in points],
             "book_before": before,
             "book_after": trainer.keeper.book_recall,
             "seconds": time.monotonic() - started,

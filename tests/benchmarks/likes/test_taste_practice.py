@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 import pytest
 
 from benchmarks.likes.taste_practice import ARMS
-from benchmarks.likes.taste_practice_report import Course, alarms_of, parts, verdicts
+from benchmarks.likes.taste_practice_report import (
+    Course,
+    alarms_of,
+    kept_signs,
+    parts,
+    verdicts,
+)
 from learning.maths.alarm import Signs
 
 
 def point(step: int, worth: float, kl: float = 1.0, length: float = 9.0) -> dict[str, Any]:
-    signs = asdict(Signs(kl=kl, length=length))
+    signs = kept_signs(Signs(kl=kl, length=length, right=(True, None, False)))
     return {"step": step, "worth": worth, "paid": 0.5, "signs": signs}
 
 

@@ -38,7 +38,7 @@ START = Signs(
     [
         ("kl", True, {"kl": 10.0}, {"kl": 10.1}),
         ("same answer", True, {"same": 0.3}, {"same": 0.31}),
-        ("length", True, {"length": 30.0}, {"length": 30.1}),
+        ("length", True, {"length": 27.0}, {"length": 27.1}),
         ("length", True, {"length": 13.4}, {"length": 13.3}),
         ("repetition", True, {"repeated": 0.1}, {"repeated": 0.11}),
         ("same question", True, {"asked": 0.3}, {"asked": 0.29}),
