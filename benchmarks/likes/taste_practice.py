@@ -73,13 +73,15 @@ class Arm:
 
 G1, _, G3 = HIDDEN
 SIZE = ("groups=12", "group_size=4", "max_tokens=40", "measure_every=5")
+CARELESS = "keep.talk_weight=1"
+"""As with other tasks."""
 QUICK_SIZE = ("groups=2", "group_size=4", "max_tokens=8", "measure_every=1", "held_out=8")
 ARMS: tuple[Arm, ...] = (
     Arm("taste", G1, 400, 0.05, 40, SIZE),
     Arm("gold", G1, 0, 0.05, 40, SIZE),
     Arm("at length", AT_LENGTH, 400, 0.05, 40, SIZE),
-    Arm("spurious", G3, 50, 0.0, 80, SIZE),
-    Arm("over-optimised", G1, 50, 0.0, 80, SIZE),
+    Arm("spurious", G3, 50, 0.0, 80, (*SIZE, CARELESS)),
+    Arm("over-optimised", G1, 50, 0.0, 80, (*SIZE, CARELESS)),
 )
 """The most valuable first: where time is short, the last are left out."""
 
