@@ -23,6 +23,12 @@ from learning.practice.warm_up import WarmUpReport
 from learning.rewards.task import Task
 from personality.book import shipped_book_path
 
+QUICK_PRACTICE = (
+    *("groups=2", "group_size=2", "updates=1", "max_tokens=8", "held_out=4", "measure_every=1"),
+    *("warm_up.steps=1", "warm_up.measured=4", "warm_up.measure_every=1"),
+)
+"""Options of practice in a quick run (`vidya bench NAME --quick`)."""
+
 
 @dataclass(frozen=True)
 class Pupil:

@@ -17,7 +17,7 @@ from typing import Any
 
 from benchmarks import BenchOptions
 from benchmarks.common.asked import names_asked
-from benchmarks.common.pupil import Kept, Pupil
+from benchmarks.common.pupil import QUICK_PRACTICE, Kept, Pupil
 from benchmarks.common.report import machine, table, write
 from benchmarks.common.rows import KeptRows
 from benchmarks.common.scratch import scratch_home
@@ -25,7 +25,7 @@ from learning.models.store import ModelStore
 from learning.practice.options import with_options
 from learning.practice.run import Evaluation, PracticeRun
 from learning.practice.sampling.rollouts import held_out_problems
-from learning.practice.settings import PracticeSettings, WarmUpSettings
+from learning.practice.settings import PracticeSettings
 from learning.practice.trainer import GrpoTrainer
 from learning.rewards.registry import find_task
 from learning.rewards.task import Problem, Score, Task, TaskOptions
@@ -72,17 +72,7 @@ ARMS: dict[str, Arm] = {
     "three problems": Arm(("few.examples=3", "lr=0.0005")),
 }
 SETTINGS = with_options(PracticeSettings(steps=12), ("groups=16", "measure_every=3"))
-QUICK = replace(
-    SETTINGS,
-    steps=2,
-    groups=2,
-    group_size=2,
-    updates=1,
-    max_tokens=8,
-    held_out=4,
-    measure_every=1,
-    warm_up=WarmUpSettings(steps=1, measured=4, measure_every=1),
-)
+QUICK = with_options(replace(SETTINGS, steps=2), QUICK_PRACTICE)
 POINTS = f"{100 * LOST:.0f} points"
 CRITERION = f"""Criterion, written after a pilot (seeds 100 to 103) and before the runs below. A run fails
 if its accuracy on {CHECKED} held-out problems, which practice does not look at, is at a save point {POINTS}

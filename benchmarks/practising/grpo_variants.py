@@ -15,13 +15,13 @@ from typing import Any
 
 from benchmarks import BenchOptions
 from benchmarks.common.asked import names_asked
-from benchmarks.common.pupil import Pupil
+from benchmarks.common.pupil import QUICK_PRACTICE, Pupil
 from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
 from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
 from learning.models.store import ModelStore
 from learning.practice.options import with_options
 from learning.practice.sampling.rollouts import Drawn
-from learning.practice.settings import PracticeSettings, WarmUpSettings
+from learning.practice.settings import PracticeSettings
 from learning.practice.trainer import GrpoTrainer
 from learning.rewards.registry import find_task
 from learning.rewards.task import Task, TaskOptions
@@ -57,14 +57,7 @@ CRITERION = (
     "or else it does not matter. The other arms are told as they come. All settings but those named are the "
     "defaults; nothing was tuned."
 )
-QUICK = PracticeSettings(
-    groups=2,
-    group_size=2,
-    updates=1,
-    max_tokens=8,
-    held_out=4,
-    warm_up=WarmUpSettings(steps=1, measured=4, measure_every=1),
-)
+QUICK = with_options(PracticeSettings(), QUICK_PRACTICE)
 
 
 class Unbuffered(GrpoTrainer):

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.common.pupil import Pupil
+from benchmarks.common.pupil import QUICK_PRACTICE, Pupil
 from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
 from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
 from benchmarks.crashes.crash_look import known, look, settled
@@ -99,10 +99,6 @@ TEN = Part(
 )
 PARTS = {"three": THREE, "ten": TEN}
 QUICK = Part("nights", 1, 0.2, 3, THREE.title, THREE.criterion)
-QUICK_OPTIONS = (
-    *("groups=2", "group_size=2", "max_tokens=8", "held_out=4", "measure_every=1"),
-    *("warm_up.steps=1", "warm_up.measured=4", "warm_up.measure_every=1"),
-)
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
@@ -188,7 +184,7 @@ class _Nights:
 
     @property
     def plan(self) -> Idle:
-        options = QUICK_OPTIONS if self.options.quick else ()
+        options = QUICK_PRACTICE if self.options.quick else ()
         return Idle(15, CHOSEN, 0.0, options=options, others=OTHERS)
 
     def measured(self) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.common.pupil import Kept
+from benchmarks.common.pupil import QUICK_PRACTICE, Kept
 from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
 from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
 from benchmarks.lessons.collapse_data import make_yardstick
@@ -33,8 +33,9 @@ from learning.memory.replay import Replay
 from learning.models.store import ModelStore
 from learning.objectives.forward import knowledge, mean_loss, share_known
 from learning.practice.figures import StepReport
+from learning.practice.options import with_options
 from learning.practice.run import Evaluation, PracticeRun
-from learning.practice.settings import PracticeSettings, WarmUpSettings
+from learning.practice.settings import PracticeSettings
 from learning.practice.trainer import GrpoTrainer
 from learning.practice.warm_up import WarmUpReport
 from learning.rewards.registry import find_task
@@ -61,16 +62,7 @@ PLANS = (
 )
 SETTINGS = PracticeSettings()
 """Of the full run: those of `vidya practice`."""
-QUICK = replace(
-    SETTINGS,
-    groups=2,
-    group_size=2,
-    updates=1,
-    max_tokens=8,
-    held_out=4,
-    measure_every=1,
-    warm_up=WarmUpSettings(steps=1, measured=4, measure_every=1, enough=0.0),
-)
+QUICK = with_options(SETTINGS, (*QUICK_PRACTICE, "warm_up.enough=0"))
 
 
 def run(options: BenchOptions) -> dict[str, Any]:

@@ -18,12 +18,13 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.common.pupil import Pupil
+from benchmarks.common.pupil import QUICK_PRACTICE, Pupil
 from benchmarks.common.report import earlier, machine, table, write
 from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.models.store import ModelStore
-from learning.practice.settings import PracticeSettings, WarmUpSettings
+from learning.practice.options import with_options
+from learning.practice.settings import PracticeSettings
 from learning.practice.tags import as_text, as_tokens
 from learning.rewards.registry import find_task
 from learning.rewards.task import TaskOptions
@@ -32,15 +33,7 @@ TASKS = ("syllogism", "propositional_logic")
 ARMS = {"text": as_text, "tokens": as_tokens}
 STEPS, WORKED = 15, 300
 SETTINGS = PracticeSettings()
-QUICK = replace(
-    SETTINGS,
-    groups=2,
-    group_size=2,
-    updates=1,
-    max_tokens=8,
-    held_out=4,
-    warm_up=WarmUpSettings(steps=1, measured=4, measure_every=1),
-)
+QUICK = with_options(SETTINGS, QUICK_PRACTICE)
 TITLE = "Tags of answers as text and as single tokens"
 CRITERION = (
     "Criterion, written before the first run: with single tokens a step draws at most 0.6 of the tokens, and "
