@@ -99,7 +99,7 @@ def _practised(
     owner = OwnerData(folder, pupil.journal, tokenizer, model, lambda: asked)
     picks = Preferences(tuple(choice_of(one, number) for number, one in enumerate(picked)))
     size, steps = (QUICK_SIZE, QUICK_STEPS) if options.quick else (SIZE, STEPS)
-    settings = with_options(PracticeSettings(steps=steps), (*OPTIONS[TASTE], *size))
+    settings = with_options(PracticeSettings(), (*OPTIONS[TASTE], f"steps={steps}", *size))
     trainer, _, report = taste_trainer(owner, picks, pupil.replay, settings, seed)
     for _ in range(steps):
         trainer.step()

@@ -72,7 +72,7 @@ class Arm:
 
 
 G1, _, G3 = HIDDEN
-SIZE = ("groups=12", "group_size=4", "max_tokens=40", "measure_every=5")
+SIZE = ("group_size=4", "max_tokens=40")
 CARELESS = "keep.talk_weight=1"
 """As with other tasks."""
 QUICK_SIZE = ("groups=2", "group_size=4", "max_tokens=8", "measure_every=1", "held_out=8")
@@ -173,8 +173,8 @@ class _Bench:
         owner = OwnerData(self.folder, self.journal, self.tokenizer, model, lambda: asked)
         picks = self._picks(arm)
         settings = with_options(
-            PracticeSettings(steps=arm.steps, kl_reward=arm.kl),
-            (*OPTIONS[TASTE], f"kl_reward={arm.kl}", *arm.options),
+            PracticeSettings(),
+            (*OPTIONS[TASTE], f"steps={arm.steps}", f"kl_reward={arm.kl}", *arm.options),
         )
         hidden = None if arm.picks else arm.hidden
         trainer, task, report = taste_trainer(

@@ -19,11 +19,17 @@ _READ = (_PUBLISHED, _TOOL_WORDS)
 """Those that read published problems."""
 TASTE = "taste"
 """The task without a truth: the reward model of the owner's taste pays."""
-OPTIONS = {TASTE: ("advantages=batch", "kl_reward=0.05", "keep.talk_weight=6")}
+OPTIONS = {
+    TASTE: (
+        *("advantages=batch", "kl_reward=0.05", "keep.talk_weight=6"),
+        *("groups=12", "steps=40", "measure_every=5"),
+    )
+}
 """Task name -> options of practice that it has unless others are given. Rewards that are no yes or no are
 never all the same, and dividing by a group's deviation would blow up a group that the reward model cannot
 tell apart; without the divergence in the reward the policy walks away from where it is right. Every step
-towards what is liked costs talk, so own talk weighs more (benchmarks/results/taste_picks.md)."""
+towards what is liked costs talk, so own talk weighs more, and the steps are those that were measured
+(benchmarks/results/taste_picks.md)."""
 
 
 _TASKS: dict[str, tuple[str, str]] = {
