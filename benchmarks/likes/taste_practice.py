@@ -74,7 +74,7 @@ class Arm:
 G1, _, G3 = HIDDEN
 SIZE = ("group_size=4", "max_tokens=40")
 CARELESS = "keep.talk_weight=1"
-"""As with other tasks."""
+"""The weight of own talk in practice of other tasks."""
 QUICK_SIZE = ("groups=2", "group_size=4", "max_tokens=8", "measure_every=1", "held_out=8")
 ARMS: tuple[Arm, ...] = (
     Arm("taste", G1, 400, 0.05, 40, SIZE),

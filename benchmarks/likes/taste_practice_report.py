@@ -27,12 +27,12 @@ answers at temperature 1 to each of 100 held-out messages, in standard deviation
 **gold** pays G1 itself; **at length** pays that of 400 picks of an owner who really likes answers the
 longer the better, up to 24 words. Arms without divergence, and own talk with weight 1, at most 80 steps and
 ended when the worth has fallen by a deviation: **spurious** pays the reward model of 50 picks of G3, whose
-picks favour long answers that are worth less; **over- optimised** pays that of 50 picks of G1. Three seeds
+picks favour long answers that are worth less; **over-optimised** pays that of 50 picks of G1. Three seeds
 (picks, training, practice). Criteria: (ii) taste gains at least 1 deviation within 40 steps, and at least
-0.7 of what gold gains; (iii) worth over the square root of the divergence has a peak in spurious or over-
-optimised: the fit of d (a - b log d) has b > 0 and its peak within the distances reached; (iv) where worth
-falls by half a deviation below its maximum, the alarms would have stopped the run before that in 9 of 10,
-and with divergence taken off they stop at most 1 of 10 (of the arms taste, gold and at length); (v) the
+0.7 of what gold gains; (iii) worth over the square root of the divergence has a peak in spurious or
+over-optimised: the fit of d (a - b log d) has b > 0 and its peak within the distances reached; (iv) where
+worth falls by half a deviation below its maximum, the alarms would have stopped the run before that in 9 of
+10, and with divergence taken off they stop at most 1 of 10 (of the arms taste, gold and at length); (v) the
 weights of the last save point before the stop, or of the end, have at least 0.9 of the run's maximum. The
 bound for longer answers, 1.35 times those of the start, was chosen on seeds 20 to 22 (spurious) and 20 (at
 length) alone: spurious answers were 1.43 to 1.55 times as long at the save point before the fall and passed

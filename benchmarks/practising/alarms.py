@@ -85,7 +85,7 @@ between two save points, so no sign can come before; that is why (c) asks for wh
 10m, 12 steps of 16 problems with 4 answers each, a save point every 3 steps; all else is the default. Arms:
 **{GOOD}**, 20 seeds; **paid for length**: 80 % of the reward is for long answers; **wrong key**: wrong
 answers are paid, right ones are not; **rate x 10**; **three problems**: the same three in every step, at
-three times the rate; five seeds each. Nothing was tuned."""
+the rate 5e-4 in place of 1.5e-4; five seeds each. Nothing was tuned."""
 
 
 class Repaid:
@@ -180,6 +180,8 @@ def _practised(
         )
 
     outcome = PracticeRun(trainer, weights, on_evaluation=looked).run(warm_up=False)
+    while weights.given_up:  # numbers that are not finite end a run without a look
+        looked(Evaluation(outcome.steps, 0.0, 0.0, saved=False))
     return {
         "looks": looks,
         "kept": right(),
@@ -210,7 +212,7 @@ class Course:
         best, failed = 0.0, None
         for look in row["looks"]:
             best = max(best, look["right"])
-            if failed is None and look["right"] <= best - LOST:
+            if failed is None and is_lost(best, look["right"]):
                 failed = look["step"]
         told = next((look["step"] for look in row["looks"] if look["told"]), None)
         return cls(best, failed, told, row["kept"])
@@ -222,13 +224,18 @@ class Course:
         return self.told < self.failed or (self.told == self.failed and not before)
 
 
+def is_lost(best: float, now: float) -> bool:
+    """Whether LOST of all problems or more are lost; 20 of 200 are."""
+    return best - now > LOST - 1e-9
+
+
 def parts(rows: Sequence[dict[str, Any]]) -> list[str]:
     """The paragraphs and tables of the result."""
     courses = [(row, Course.of(row)) for row in rows]
     good = [one for row, one in courses if row["arm"] == GOOD]
     failed = [one for _, one in courses if one.failed is not None]
     false = sum(one.told is not None and one.failed is None for one in good)
-    well = sum(one.kept > one.best - LOST for _, one in courses)
+    well = sum(not is_lost(one.best, one.kept) for _, one in courses)
     said = (
         f"(a) told and not failed: {false} of {len(good)}. (b) told as {POINTS} were lost, or before: "
         f"{sum(one.told_by(before=False) for one in failed)} of {len(failed)} that failed (before: "
@@ -241,6 +248,7 @@ def parts(rows: Sequence[dict[str, Any]]) -> list[str]:
         "failed",
         "told",
         "told in time",
+        "of these before",
         "kept below the best, points",
         "at most",
     )

@@ -21,7 +21,7 @@ from learning.maths.normalise import BatchSize
 from learning.maths.policy import bounded_surrogate, entropy, out_of_bounds
 from learning.objectives.processes import ALONE, ProcessGroup
 from learning.objectives.settings import GrpoSettings
-from learning.objectives.shared_prompt import SharedRow, shared_mask
+from learning.objectives.shared_prompt import SharedRow, portions, shared_mask
 
 CHUNK = 512
 """Positions whose logits are computed at a time; an answer that is longer is not divided."""
@@ -241,15 +241,10 @@ def _rows(
 
 
 def _split(prompt: tuple[int, ...], answers: Sequence[GrpoAnswer], size: int) -> list[_GrpoRow]:
-    """Packs answers into rows of at most `size` tokens; a longer answer gets a row of its own."""
-    rows: list[_GrpoRow] = []
-    for answer in answers:
-        grown = _GrpoRow(prompt, (*rows[-1].answers, answer)) if rows else None
-        if grown and grown.size <= size:
-            rows[-1] = grown
-        else:
-            rows.append(_GrpoRow(prompt, (answer,)))
-    return rows
+    """Packs answers into rows of at most `size` input ids."""
+    lengths = [len(answer.tokens) - 1 for answer in answers]  # the last id is not read
+    parts = portions(len(prompt), lengths, size)
+    return [_GrpoRow(prompt, tuple(answers[part])) for part in parts]
 
 
 def _pack(

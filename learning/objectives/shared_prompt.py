@@ -39,6 +39,18 @@ class SharedRow:
         return cls(ids, positions, owners)
 
 
+def portions(prompt: int, answers: Sequence[int], most: int) -> list[slice]:
+    """Neighbouring answers that have at most `most` ids together with the prompt, as slices. A longer answer
+    has one of its own. prompt, answers: numbers of ids."""
+    found, start, size = list[slice](), 0, prompt
+    for place, length in enumerate(answers):
+        if place > start and size + length > most:
+            found.append(slice(start, place))
+            start, size = place, prompt
+        size += length
+    return [*found, slice(start, len(answers))] if answers else found
+
+
 def shared_mask(owners: Tensor) -> Tensor:
     """Additive attention mask [B, 1, T, T] of owners [B, T]: 0 where the id of a row sees that of a column,
     else minus infinity. Padding sees the prompt and padding."""

@@ -35,7 +35,7 @@ from engine.storage.disk import unwritable
 from engine.storage.files import make_private_folder, write_atomically
 from engine.tokenizers.chat_format import encode_prompt
 from engine.tokenizers.tokenizer import Tokenizer
-from learning.objectives.shared_prompt import PADDING, SharedRow, shared_mask
+from learning.objectives.shared_prompt import PADDING, SharedRow, portions, shared_mask
 from learning.rewards.reward_report import REPORT, TASTE, TasteReport
 
 HEADS = 3
@@ -54,7 +54,8 @@ PROMPT, ANSWER = 96, 96
 TOKENS = 4096
 """Padded ids of one forward pass without gradients."""
 ROW = 512
-"""Most ids of a prompt and the answers behind it; attention costs as the square."""
+"""Most ids of a prompt and the answers behind it in a pass without gradients; attention costs as the
+square."""
 _LAYERS, _HEADS = "layers", "score.weight"
 
 
@@ -85,14 +86,8 @@ class AnswerGroup:
 
     def parts(self) -> list[AnswerGroup]:
         """The same in groups of at most ROW ids; an answer that is longer than that has one of its own."""
-        found = list[AnswerGroup]()
-        for answer in self.answers:
-            grown = AnswerGroup(self.prompt, (*found[-1].answers, answer)) if found else None
-            if grown and grown.size <= ROW:
-                found[-1] = grown
-            else:
-                found.append(AnswerGroup(self.prompt, (answer,)))
-        return found
+        parts = portions(len(self.prompt), list(map(len, self.answers)), ROW)
+        return [AnswerGroup(self.prompt, self.answers[part]) for part in parts]
 
 
 class RewardModel(nn.Module):
@@ -184,14 +179,16 @@ def prompt_ids(
 def read(
     tokenizer: Tokenizer, rows: Iterable[tuple[Sequence[tuple[str, str]], str]], context: int
 ) -> list[AnswerGroup]:
-    """What is read of answers: (turns before the answer, its text). Neighbours with the same turns share
-    them. context: of the policy, in ids."""
-    found = list[AnswerGroup]()
-    for turns, own in groupby(rows, key=lambda row: list(row[0])):
-        answers = tuple(tuple(answer_ids(tokenizer, text, context)) for _, text in own)
-        prompt = prompt_ids(tokenizer, turns, max(map(len, answers)), context)
-        found.append(AnswerGroup(tuple(prompt), answers))
-    return found
+    """What is read of answers: (turns before the answer, its text). Neighbours of which the same turns are
+    read share them; in a small context fewer are read before a long answer. context: of the policy."""
+    found = list[tuple[tuple[int, ...], tuple[int, ...]]]()
+    for turns, text in rows:
+        answer = answer_ids(tokenizer, text, context)
+        found.append((tuple(prompt_ids(tokenizer, turns, len(answer), context)), tuple(answer)))
+    return [
+        AnswerGroup(prompt, tuple(answer for _, answer in own))
+        for prompt, own in groupby(found, key=lambda row: row[0])
+    ]
 
 
 def build(policy: Model, generator: torch.Generator) -> RewardModel:

@@ -136,9 +136,9 @@ def agreement(
     """Share of pairs, chosen and not chosen, of which the policy finds the chosen answer likelier, 0 to 1:
     the mean over choices; 0 for none."""
     shares = list[float]()
-    read = log_probabilities(model, groups, settings, pause=pause)
-    for own, mine in zip(read, chosen, strict=True):
-        sums = [float(values.sum()) for values in own]
+    values = log_probabilities(model, groups, settings, pause=pause)
+    for own, mine in zip(values, chosen, strict=True):
+        sums = [float(one.sum()) for one in own]
         others = [value for place, value in enumerate(sums) if place != mine]
         shares.append(fmean((sums[mine] > o) + 0.5 * (sums[mine] == o) for o in others))
     return fmean(shares) if shares else 0.0

@@ -126,9 +126,12 @@ class TasteTask:
     # ------------------------------------------------------------ inside
 
     def _rated(self, rows: Sequence[tuple[str, str]]) -> torch.Tensor:
-        """Rewards [rows, heads]."""
-        asked = (([("user", message)], text) for message, text in rows)
-        return self._model.rewards(read(self._owner.tokenizer, asked, self._context))
+        """Rewards [rows, heads]; the same to the last bit for the same row, or a group of one and the same
+        answer would seem to have a better one."""
+        different = {row: place for place, row in enumerate(dict.fromkeys(rows))}
+        asked = (([("user", message)], text) for message, text in different)
+        rewards = self._model.rewards(read(self._owner.tokenizer, asked, self._context))
+        return rewards[[different[row] for row in rows]]
 
     def _messages(self, split: Split) -> list[list[Problem]]:
         """The owner's messages of a split, and the made-up questions that none of these is."""

@@ -11,7 +11,16 @@ import pytest
 from benchmarks import BenchOptions
 from benchmarks.common.pupil import Pupil
 from benchmarks.practising import alarms
-from benchmarks.practising.alarms import ARMS, GOOD, QUICK, Course, Repaid, for_length, for_wrong
+from benchmarks.practising.alarms import (
+    ARMS,
+    GOOD,
+    QUICK,
+    Course,
+    Repaid,
+    for_length,
+    for_wrong,
+    is_lost,
+)
 from engine.model import Model
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.practice.options import with_options
@@ -43,6 +52,11 @@ def test_a_save_point_that_passes_in_silence_is_no_sign_in_time() -> None:
     assert (course.failed, course.told, course.told_by(before=False)) == (2, 4, False)
 
 
+def test_exactly_ten_points_are_lost() -> None:
+    assert all(is_lost(many / 200, (many - 20) / 200) for many in range(20, 201))
+    assert not any(is_lost(many / 200, (many - 19) / 200) for many in range(20, 201))
+
+
 def test_the_verdict_counts_false_signs_of_good_runs_and_what_is_kept_of_all() -> None:
     good = row(GOOD, 0.7, (0.6, False), (0.7, True))
     bad = row("wrong key", 0.4, (0.6, False), (0.55, True), (0.4, True))
@@ -50,6 +64,8 @@ def test_the_verdict_counts_false_signs_of_good_runs_and_what_is_kept_of_all() -
     assert "before the runs below" in said[0]
     assert "not failed: 1 of 1. (b) told as 10 points were lost, or before: 1 of 1" in said[1]
     assert "best: 1 of 2." in said[1]
+    cells = [line.count("|") for part in (said[2], said[4]) for line in part.splitlines()]
+    assert len(set(cells[:4])) == len(set(cells[4:])) == 1
 
 
 def test_twenty_seeds_give_each_failing_arm_five(tmp_path: Path) -> None:

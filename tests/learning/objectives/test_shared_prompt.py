@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from engine.model import Model
-from learning.objectives.shared_prompt import PADDING, SharedRow, shared_mask
+from learning.objectives.shared_prompt import PADDING, SharedRow, portions, shared_mask
 
 
 def test_each_id_stands_where_it_would_behind_a_prompt_of_its_own() -> None:
@@ -34,3 +34,9 @@ def test_what_is_computed_is_that_of_rows_of_their_own(tiny_model: Model) -> Non
         alone = tiny_model.hidden_states(torch.tensor([[*prompt, *answer]]))[0, len(prompt) :]
         assert torch.allclose(hidden[start : start + len(answer)], alone, atol=1e-5)
         start += len(answer)
+
+
+def test_answers_are_divided_where_they_are_too_many_for_a_row() -> None:
+    assert portions(4, [3, 3, 3], 10) == [slice(0, 2), slice(2, 3)]
+    assert portions(4, [9, 1, 2], 7) == [slice(0, 1), slice(1, 3)], "a longer one stands alone"
+    assert portions(4, [], 7) == []

@@ -100,6 +100,15 @@ def test_neighbours_with_the_same_turns_share_them(tiny_tokenizer: Tokenizer) ->
     assert [groups[0].size - 1, *groups[2].ends] == [groups[0].ends[1], groups[2].size - 1]
 
 
+def test_in_a_small_context_what_is_read_of_an_answer_does_not_depend_on_its_neighbour(
+    tiny_tokenizer: Tokenizer,
+) -> None:
+    asked = [("user", "What? " * 200)]
+    long, short = (asked, "bread and butter " * 100), (asked, "Hi.")
+    together = read(tiny_tokenizer, [short, long], 128)
+    assert together == read(tiny_tokenizer, [short], 128) + read(tiny_tokenizer, [long], 128)
+
+
 def test_it_reads_the_end_token_even_of_a_cut_answer(tiny_tokenizer: Tokenizer) -> None:
     asked = [("user", "Hello"), ("assistant", "Hi."), ("user", "What? " * 200)]
     (group,) = read(tiny_tokenizer, [(asked, "bread and butter " * 100)], 128)
@@ -289,4 +298,4 @@ def test_transformers_rates_the_same(
     with torch.no_grad():
         reward = theirs(torch.tensor([row])).logits
     assert reward.shape == (1, 1)
-    assert torch.allclose(reward[0, 0], scorer([row]).mean(), atol=1e-4)
+    assert torch.allclose(reward[0, 0], scorer([alone(row)]).mean(), atol=1e-4)

@@ -76,6 +76,13 @@ def test_what_the_owner_likes_is_paid(trained: TasteTask) -> None:
     assert asks.components["taste"] == asks.total, "length is only recorded"
 
 
+def test_the_same_answer_is_paid_the_same_to_the_last_digit(trained: TasteTask) -> None:
+    problem = next(trained.problems("train", random.Random(0)))
+    answers = ["Well, I am not sure of it at all.", "Yes.", "Yes.", "No, what about you?", "Yes."]
+    totals = [score.total for score in trained.score(problem, answers)]
+    assert totals[1] == totals[2] == totals[4] and len(set(totals)) > 1
+
+
 def test_length_is_paid_where_it_is_asked_for(make: Make) -> None:
     task = make(weights=RewardWeights(length=0.5, format=0.0))
     start = task.starting()
