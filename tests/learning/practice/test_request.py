@@ -118,7 +118,7 @@ def test_a_model_that_was_taught_tags_says_so_and_says_them(room: Room) -> None:
         (done,) = [e for e in room.until(AskDone) if isinstance(e, CandidateDone)]
         return done.candidate.text
 
-    long = ("max_tokens=40",)
+    long = ("max_tokens=40", "warm_up.enough=0.8")
     assert not load_tokenizer(room.folder).says_tags
     room.practise(warm_up=True, steps=1)
     assert not load_tokenizer(room.folder).says_tags, "answers without tags teach none"

@@ -145,7 +145,7 @@ def test_what_is_taken_back_while_it_is_trained_is_not_in_it(tiny_place: Place, 
     assert numbers[3] not in report_of(folder).judgements
 
 
-@pytest.mark.parametrize("passes", [3, *(pytest.param(n, marks=pytest.mark.slow) for n in (0, 9))])
+@pytest.mark.parametrize("passes", [3, *(pytest.param(n, marks=pytest.mark.slow) for n in (0, 8))])
 def test_closed_in_the_middle_it_leaves_nothing_and_begins_again(
     tiny_place: Place, make: Make, passes: int
 ) -> None:

@@ -306,7 +306,7 @@ def test_warm_up_teaches_calls_and_practice_takes_steps(
         lr=2e-3,
         keep=NOTHING,
         warm_up=WarmUpSettings(
-            lr=1e-2, enough=1.0, steps=30, ramp=1, measure_every=15, measured=8, keep=NOTHING
+            lr=1e-2, enough=1.0, steps=60, ramp=1, measure_every=15, measured=8, keep=NOTHING
         ),
     )
     session = GrpoTrainer(model, tiny_tokenizer, sums, Replay(model, [], [], []), settings, seed=3)
