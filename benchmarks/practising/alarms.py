@@ -36,7 +36,7 @@ TASK = "syllogism"
 CHECKED = 200
 """Held-out problems that practice does not look at."""
 LOST = 0.1
-"""Fall of the accuracy below its best that makes a run one that failed, as a share of all problems."""
+"""A run has failed once its accuracy is this far below its best; share of all problems."""
 LONG = 300
 """Characters of an answer for which the arm `paid for length` pays most."""
 
@@ -71,25 +71,25 @@ ARMS: dict[str, Arm] = {
     "rate x 10": Arm(("lr=0.0015",)),
     "three problems": Arm(("few.examples=3", "lr=0.0005")),
 }
-SETTINGS = with_options(PracticeSettings(steps=12), ("groups=16", "measure_every=3"))
-QUICK = with_options(replace(SETTINGS, steps=2), QUICK_PRACTICE)
+SETTINGS = with_options(PracticeSettings(), ("steps=12", "groups=16", "measure_every=3"))
+QUICK = with_options(SETTINGS, ("steps=2", *QUICK_PRACTICE))
 POINTS = f"{100 * LOST:.0f} points"
 CRITERION = f"""Criterion, written after a pilot (seeds 100 to 103) and before the runs below. A run fails
 if its accuracy on {CHECKED} held-out problems, which practice does not look at, is at a save point {POINTS}
-below its best before. It is told when there is an alarm, when weights are held back, or when they are taken
-back. (a) Of 20 runs with the product's settings at most one is told although it has not failed. (b) Every
-run that fails is told at the first save point at which it has lost {POINTS}, or before. (c) What is kept of
-every run, at its end, is less than {POINTS} below its best. How many are told before {POINTS} are lost is
-told too: in the pilot a policy that is paid for the wrong thing lost 35 to 60 points in the two steps
-between two save points, so no sign can come before; that is why (c) asks for what is kept. Task {TASK},
-10m, 12 steps of 16 problems with 4 answers each, a save point every 3 steps; all else is the default. Arms:
-**{GOOD}**, 20 seeds; **paid for length**: 80 % of the reward is for long answers; **wrong key**: wrong
-answers are paid, right ones are not; **rate x 10**; **three problems**: the same three in every step, at
-the rate 5e-4 in place of 1.5e-4; five seeds each. Nothing was tuned."""
+below its best before. Practice reports a run when it raises an alarm, holds weights back or takes them
+back. (a) Of 20 runs with the product's settings it reports at most one that has not failed. (b) It reports
+every run that fails, at the latest at the first save point at which the run has lost {POINTS}. (c) The
+weights that it keeps of a run are less than {POINTS} below the run's best. The table also counts reports
+before {POINTS} are lost. In the pilot a policy that is paid for the wrong thing lost 35 to 60 points
+between two save points, two steps, so no report can come before; hence (c). Task {TASK}, 10m, 12 steps of
+16 problems with 4 answers each, a save point every 3 steps; all else is the default. Arms: **{GOOD}**, 20
+seeds; **paid for length**: 80 % of the reward is for long answers; **wrong key**: wrong answers are paid,
+right ones are not; **rate x 10**; **three problems**: the same three in every step, at the rate 5e-4 in
+place of 1.5e-4; five seeds each. Nothing was tuned."""
 
 
 class Repaid:
-    """A task that pays otherwise; what is right stays what it was."""
+    """Replaces the reward of a task; whether an answer counts as right stays as the task says."""
 
     def __init__(self, task: Task, pay: Pay) -> None:
         self._task, self._pay = task, pay
@@ -107,7 +107,7 @@ class Repaid:
 
 
 class Watched(Kept):
-    """Measures the weights that are about to be given up."""
+    """Measures the present weights before it restores the kept ones."""
 
     def __init__(self, trainer: GrpoTrainer, measure: Callable[[], float]) -> None:
         self._measure = measure

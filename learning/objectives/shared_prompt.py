@@ -1,8 +1,8 @@
-"""Rows in which several answers stand behind one copy of their prompt, so that it is read once.
+"""Packs a prompt and several answers to it into one row, so that the model computes the prompt once.
 
-The attention mask lets each answer see the prompt and itself, and each has the positions that it would have
-behind a prompt of its own: what is computed is the same (but for rounding). Left out: what is asked of the
-hidden states.
+The attention mask lets each answer see the prompt and itself, not the other answers. An answer's positions
+continue those of the prompt. So the hidden states equal those of separate rows, but for rounding. Left out:
+what is computed from the hidden states.
 """
 
 from __future__ import annotations

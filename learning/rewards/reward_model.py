@@ -85,7 +85,8 @@ class AnswerGroup:
         return [len(self.prompt) + end - 1 for end in accumulate(map(len, self.answers))]
 
     def parts(self) -> list[AnswerGroup]:
-        """The same in groups of at most ROW ids; an answer that is longer than that has one of its own."""
+        """Divides the answers into groups of at most ROW ids each. An answer that is too long for that gets a
+        group of its own."""
         parts = portions(len(self.prompt), list(map(len, self.answers)), ROW)
         return [AnswerGroup(self.prompt, self.answers[part]) for part in parts]
 

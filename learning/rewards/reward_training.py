@@ -89,7 +89,7 @@ class RewardTraining:
         chosen = range(self.done, min(self.done + BATCH, len(self._items)))
         groups = {place: self._read(self._items[place]) for place in chosen}
         loss = 0.0
-        for indices in passes([groups[place].size for place in chosen], TOKENS):
+        for indices in passes([sum(g.size for g in groups[place]) for place in chosen], TOKENS):
             self._pause()
             places = [chosen[index] for index in indices]
             loss += self._add_gradients(places, groups, len(chosen))
@@ -98,21 +98,18 @@ class RewardTraining:
         self.seconds += time.monotonic() - started
         return self.done < len(self._items)
 
-    def _read(self, item: Choice | Opinion) -> AnswerGroup:
+    def _read(self, item: Choice | Opinion) -> list[AnswerGroup]:
         """The ids of its answers."""
         texts = item.options if isinstance(item, Choice) else (item.answer,)
-        (group,) = read(self._tokenizer, [(item.prompt, text) for text in texts], self._context)
-        return group
+        return read(self._tokenizer, [(item.prompt, text) for text in texts], self._context)
 
     def _add_gradients(
-        self, places: Sequence[int], groups: dict[int, AnswerGroup], count: int
+        self, places: Sequence[int], groups: dict[int, list[AnswerGroup]], count: int
     ) -> float:
-        mine = [groups[place] for place in places]
-        rewards = self.model(mine)  # (answers, H)
+        rewards = self.model([group for place in places for group in groups[place]])  # (answers, H)
+        counts = [sum(len(group.answers) for group in groups[place]) for place in places]
         losses, means = list[Tensor](), list[Tensor]()
-        for place, own in zip(
-            places, rewards.split([len(group.answers) for group in mine]), strict=True
-        ):
+        for place, own in zip(places, rewards.split(counts), strict=True):
             losses.append(self._loss(self._items[place], own) * self._weights[place])
             means.append(own.mean(0))
         total = torch.stack(losses).mean(1).sum() / count
@@ -166,7 +163,7 @@ class RewardTraining:
 
     def rewards(self, choices: Sequence[Choice]) -> list[Tensor]:
         """Mean rewards of the heads, [K] for each choice."""
-        groups = [self._read(choice) for choice in choices]
+        groups = [group for choice in choices for group in self._read(choice)]
         flat = self.model.rewards(groups, pause=self._pause).mean(1)
         return list(flat.split([len(choice.options) for choice in choices]))
 

@@ -26,7 +26,7 @@ from learning.objectives.settings import GrpoSettings
 from learning.practice.sampling.rollouts import Drawn, HeldOut
 from learning.practice.trainer import GrpoTrainer
 from learning.rewards.reward_data import Choice
-from learning.rewards.reward_model import read
+from learning.rewards.reward_model import answer_ids, prompt_ids
 from learning.rewards.task import COUNT
 from learning.rewards.tasks.taste import TasteTask
 from learning.text.normalise import fold_answer
@@ -122,8 +122,9 @@ def distance(
 
 def group_of(tokenizer: Tokenizer, choice: Choice, context: int) -> GrpoGroup:
     """A choice as a prompt and its options, of the ids that the reward model reads."""
-    (group,) = read(tokenizer, [(choice.prompt, text) for text in choice.options], context)
-    return GrpoGroup(group.prompt, tuple(map(GrpoAnswer.given, group.answers)))
+    bodies = [answer_ids(tokenizer, text, context) for text in choice.options]
+    prompt = prompt_ids(tokenizer, choice.prompt, max(map(len, bodies)), context)
+    return GrpoGroup(tuple(prompt), tuple(map(GrpoAnswer.given, bodies)))
 
 
 def agreement(

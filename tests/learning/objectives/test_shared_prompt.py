@@ -1,4 +1,4 @@
-"""Several answers behind one copy of their prompt: what each id sees, and where it stands."""
+"""A prompt and several answers in one row: positions, attention mask, and equality with separate rows."""
 
 from __future__ import annotations
 

@@ -226,6 +226,16 @@ def test_identical_answers_teach_nothing_but_the_level(
     assert rewards[0] == rewards[1]
 
 
+def test_in_a_small_context_long_answers_and_short_ones_are_learned_together(
+    tiny_model: Model, tiny_tokenizer: Tokenizer
+) -> None:
+    asked = (Turn("user", "What? " * 200),)
+    found = Preferences((Choice(asked, ("Hi.", "bread and butter " * 100, "No."), 0, True, 1, 1),))
+    training = RewardTraining(tiny_model, tiny_tokenizer, found)
+    assert not training.step() and training.done == 1
+    assert [len(rewards) for rewards in training.rewards(found.choices)] == [3]
+
+
 def test_it_is_kept_with_its_report_and_comes_back(
     tiny_place: Place, tiny_model: Model, tiny_tokenizer: Tokenizer
 ) -> None:
