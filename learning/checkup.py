@@ -14,6 +14,7 @@ from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
 
+from engine.encoder import SHIPPED_ENCODER, load_encoder
 from engine.errors import VidyaError, reason
 from engine.storage.adapter_files import ADAPTER_CONFIG, read_adapter
 from engine.storage.checkpoint import load_config, load_model, load_tensors
@@ -149,14 +150,14 @@ def check_models(home: Home) -> Iterator[Fault]:
         yield from check_model(folder)
     for folder in _folders(SHIPPED):
         adapter = (folder / ADAPTER_CONFIG).exists()
-        for problem in check_adapter(folder) if adapter else check_model(folder):
+        for problem in _unreadable(read_adapter, folder) if adapter else check_model(folder):
             yield Fault(problem.what, "install vidya again")
+    yield from _unreadable(load_encoder, SHIPPED_ENCODER)
 
 
-def check_adapter(folder: Path) -> Iterator[Fault]:
-    """One that comes with the program, for a model that does not."""
+def _unreadable(read: Callable[[Path], object], folder: Path) -> Iterator[Fault]:
     try:
-        read_adapter(folder)
+        read(folder)
     except VidyaError as error:
         yield Fault(error.what, error.next_step)
 

@@ -20,7 +20,15 @@ STOREYS_OF_LEARNING: list[list[str]] = [
     ["journal", "data", "agents"],
     ["book", "models", "objectives", "rewards"],
     ["memory", "evaluate", "envs"],
-    ["lessons", "book_training", "practice", "distillation", "pretraining", "checkup"],
+    [
+        "lessons",
+        "book_training",
+        "practice",
+        "distillation",
+        "pretraining",
+        "encoder_training",
+        "checkup",
+    ],
     ["teacher", "meta_training"],
 ]
 """From below, as the design has them; the table of the test says the same in more detail."""

@@ -56,6 +56,7 @@ LEARNING: dict[str, set[str]] = {
     "lessons": MEMORY | {"memory"},
     "book_training": MEMORY | {"memory"},
     "pretraining": MEMORY | {"memory"},
+    "encoder_training": {"data", "maths", "models", "text"},
     "practice": MEMORY | {"agents", "envs", "memory", "rewards"},
     "distillation": MEMORY | {"memory"},
     "meta_training": MEMORY | {"memory", "lessons"},

@@ -1,14 +1,17 @@
-"""Measures what the base's own features could carry: the linear read-out of its hidden states.
+"""Measures what the base's own features could carry, and by what the app finds lessons.
 
 For each question in other words: is the taught question the nearest of all known ones, by the model's hidden
-states (learning.memory.features)? Nothing is taught. Arms: layers, the mean over the question's tokens or the
-last state of the prompt, whitened or only centred; a bag of words for comparison. Teaching reaches about as
-much as the best arm. Models measured earlier stay in the table of --out.
+states (benchmarks.facts.hidden_states)? Nothing is taught. Arms: layers, the mean over the question's tokens
+or the last state of the prompt, whitened or only centred. Teaching reaches about as much as the best arm.
+Beside them a bag of words, and the sentence encoder that comes with vidya: with the question alone, and as
+the app uses it (learning.memory.lesson_vectors). VIDYA_ENCODER names the folder of another encoder. Models
+measured earlier stay in the table of --out.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,11 +25,20 @@ from benchmarks import BenchOptions
 from benchmarks.baselines.bag_of_words import share_found
 from benchmarks.common.report import machine, table, write
 from benchmarks.common.scratch import scratch_home
+from benchmarks.facts.hidden_states import (
+    POOLINGS,
+    QuestionSpace,
+    Whitening,
+    centring,
+    layer_features,
+    whitening,
+)
 from benchmarks.facts.people_data import read_people
 from benchmarks.lessons.collapse_data import read_lessons
+from engine.encoder import SHIPPED_ENCODER, SentenceEncoder, load_encoder
 from engine.storage.checkpoint import load_model
 from engine.tokenizers.load import load_tokenizer
-from learning.memory.features import POOLINGS, QuestionSpace, centring, layer_features, whitening
+from learning.memory.lesson_vectors import KnownAnswer, lesson_vectors
 from learning.models.store import ModelStore
 from learning.text.normalise import fold
 from personality.book import read_book, shipped_book_path
@@ -41,33 +53,56 @@ KINDS = ("rewordings", "paraphrases")
 
 
 @dataclass(frozen=True)
+class Taught:
+    """A lesson and how else its question is asked."""
+
+    known: KnownAnswer
+    rewordings: Sequence[str]
+    paraphrases: Sequence[str]
+
+
+@dataclass(frozen=True)
 class Wordings:
     """Known questions and others in other words."""
 
-    known: list[str]
-    """The taught questions, then the book's others."""
+    lessons: list[KnownAnswer]
+    """The taught ones, then the book's others."""
     wordings: dict[str, list[tuple[int, str]]]
     """Kind -> (index of the right known question, the question in other words)."""
 
+    @property
+    def known(self) -> list[str]:
+        """The questions of the lessons."""
+        return [lesson.question for lesson in self.lessons]
+
     @classmethod
-    def of(cls, taught: Sequence[tuple[str, Sequence[str], Sequence[str]]]) -> Wordings:
-        """taught: (question, its rewordings, its paraphrases)."""
-        prompts = [prompt for prompt, _, _ in taught]
-        folded = set(map(fold, prompts))
-        book = [e.question for e in read_book(shipped_book_path())]
+    def of(cls, taught: Sequence[Taught]) -> Wordings:
+        own = [row.known for row in taught]
+        folded = {fold(known.question) for known in own}
+        book = [KnownAnswer(e.question, e.answer) for e in read_book(shipped_book_path())]
         return cls(
-            [*prompts, *(question for question in book if fold(question) not in folded)],
+            [*own, *(known for known in book if fold(known.question) not in folded)],
             {
-                kind: [(place, text) for place, row in enumerate(taught) for text in row[column]]
-                for column, kind in enumerate(KINDS, 1)
+                "rewordings": [
+                    (at, text) for at, row in enumerate(taught) for text in row.rewordings
+                ],
+                "paraphrases": [
+                    (at, text) for at, row in enumerate(taught) for text in row.paraphrases
+                ],
             },
         )
 
 
 def data_sets(quick: bool = False) -> dict[str, Wordings]:
     """By the name of the file."""
-    lessons = [(row.prompt, row.rewordings, (row.paraphrase,)) for row in read_lessons()]
-    people = [(fact.prompt, fact.rewordings, fact.paraphrases) for fact in read_people("tune")]
+    lessons = [
+        Taught(KnownAnswer(row.prompt, row.answer), row.rewordings, (row.paraphrase,))
+        for row in read_lessons()
+    ]
+    people = [
+        Taught(KnownAnswer(fact.prompt, fact.answer), fact.rewordings, fact.paraphrases)
+        for fact in read_people("tune")
+    ]
     rows = slice(QUICK_ROWS if quick else None)
     return {
         "lessons100": Wordings.of(lessons[rows]),
@@ -79,6 +114,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`. Raises NotFound for a model."""
     started, found = time.perf_counter(), machine()
     sets = data_sets(options.quick)
+    encoder = load_encoder(Path(os.environ.get("VIDYA_ENCODER") or SHIPPED_ENCODER))
     with scratch_home(options) as (home, name):
         folder = ModelStore(home).resolve(name)
         model, tokenizer = load_model(folder), load_tokenizer(folder)
@@ -101,6 +137,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
             for title, asked in sets.items()
         },
         "words": {title: by_words(asked) for title, asked in sets.items()},
+        "encoder": {title: by_encoder(encoder, asked) for title, asked in sets.items()},
         "models": models,
         "seconds": time.perf_counter() - started,
     }
@@ -147,6 +184,23 @@ def by_words(asked: Wordings) -> dict[str, dict[str, float]]:
     }
 
 
+def by_encoder(encoder: SentenceEncoder, asked: Wordings) -> dict[str, dict[str, dict[str, float]]]:
+    """The same by a sentence encoder: {how the known ones are placed: {kind: {count: share}}}."""
+    placed = {
+        "the question alone": encoder.encode(asked.known),
+        "question and answer": lesson_vectors(encoder, asked.lessons),
+    }
+    as_they_are = Whitening(torch.zeros(encoder.size), torch.eye(encoder.size))
+    found = dict[str, dict[str, dict[str, float]]]()
+    for how, known in placed.items():
+        space = QuestionSpace.of(known, as_they_are)
+        for kind, of in asked.wordings.items():
+            vectors = encoder.encode([text for _, text in of])
+            shares = found_among(space, vectors, [place for place, _ in of])
+            found.setdefault(how, {})[kind] = shares
+    return found
+
+
 def best(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """The arm that finds most, rewordings and paraphrases counted alike."""
     return max(rows, key=lambda row: sum(float(row[kind]["1"]) for kind in KINDS))
@@ -171,7 +225,8 @@ def parts(result: dict[str, Any]) -> list[str]:
         "those of the book. Nothing is taught, no weights change. Cosine of hidden states, in percent: the "
         "right question is the nearest / among the nearest five. Whitening is fitted to the known questions "
         "alone; not whitened means centred. Layer 0 is the embedding. The best arm of each kind is chosen "
-        "after the fact among those measured, which flatters it by a point or two.",
+        "after the fact among those measured, which flatters it by a point or two. The sentence encoder is "
+        "one for all models; nothing about it was chosen on `lessons100`.",
     ]
     if result["quick"]:
         found.append("**--quick: only to see that it works; not to be quoted.**")
@@ -180,6 +235,10 @@ def parts(result: dict[str, Any]) -> list[str]:
         numbers = ", ".join(f"{count} {kind}" for kind, count in asked.items())
         found += [f"## {title}", f"{known} known questions, {numbers}."]
         lines: list[list[object]] = [["bag of words", *_shares(result["words"][title])]]
+        lines += [
+            [f"sentence encoder, {how}", *_shares(shares)]
+            for how, shares in result["encoder"][title].items()
+        ]
         for name, model in result["models"].items():
             if title in model["arms"]:
                 lines += _lines(name, model["arms"][title])

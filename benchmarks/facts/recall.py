@@ -211,6 +211,7 @@ def measure(
         if on != off:
             options.say(f"{question.kind}: {question.prompt} -> {off.text} | {on.text}")
     talk = [place.heard(text, True) for text in openings(options)]
+    untold = [place.heard(text, True) for text in untold_yes_or_no(facts)]
     timed = [q.prompt for q, _, on in rows if on.recalled is not None][:TIMED]
     found: dict[str, Any] = {}
     for kind in (*KINDS, *UNTAUGHT):
@@ -227,6 +228,14 @@ def measure(
             "asked": len(talk),
             "recalled": fmean(one.recalled is not None for one in talk),
         },
+        "untold": {
+            "asked": len(untold),
+            "recalled": fmean(one.recalled is not None for one in untold) if untold else 0.0,
+        },
+        "pairs": {
+            "off": pairs([(question, off) for question, off, _ in rows]),
+            "on": pairs([(question, on) for question, _, on in rows]),
+        },
         "seconds": {
             "off": median(place.heard(text, False).seconds for text in timed) if timed else None,
             "on": median(place.heard(text, True).seconds for text in timed) if timed else None,
@@ -237,6 +246,21 @@ def measure(
             if off.text != on.text
         ],
     }
+
+
+def untold_yes_or_no(facts: Sequence[PersonFact]) -> list[str]:
+    """Questions for a yes or no about as many facts of the same half that were not taught."""
+    rest = [fact for fact in read_people(facts[0].half) if fact not in facts][: len(facts)]
+    return [one.prompt for fact in rest for one in (fact.yes, fact.no)]
+
+
+def pairs(rows: Sequence[tuple[FactQuestion, Heard]]) -> float:
+    """Share, 0 to 1, of the facts of which both questions for a yes or no got the right answer."""
+    right: dict[str, list[bool]] = {}
+    for question, heard in rows:
+        if question.kind in ("yes", "no"):
+            right.setdefault(question.fact.prompt, []).append(question.right(heard.text))
+    return fmean(all(both) for both in right.values())
 
 
 def shares(kind: str, rows: Sequence[tuple[FactQuestion, Heard]]) -> dict[str, float]:
@@ -296,6 +320,9 @@ def parts(result: dict[str, Any]) -> list[str]:
             ),
             untaught,
         ),
+        f"Both of the yes/no pair right: {share(result['pairs']['off'])} % off, "
+        f"{share(result['pairs']['on'])} % on. Of {result['untold']['asked']} questions for a yes or no "
+        f"about facts that were not taught, {share(result['untold']['recalled'])} % had a lesson recalled.",
         f"Of {result['talk']['asked']} openings of `data/talk.jsonl`, {share(result['talk']['recalled'])} % "
         f"had a lesson recalled. Median seconds to the first token where a lesson was recalled: {times[0]} "
         f"without, {times[1]} with.",

@@ -2,8 +2,9 @@
 
 Teaches facts of people.jsonl with pauses, then asks with the app's session and teacher, five answers each,
 with the same weights and the same seed: without the rules of learning.teacher.answer_check about other
-persons and other forms of answers, and with them. Right is what holds the fact's key. Each seed has other
-facts. The environment chooses as in recall.py (FactsAsked). Left out: the weights alone (people.py).
+persons, other forms of answers and lessons that are far from the question, and with them. Right is what holds
+the fact's key. Each seed has other facts. The environment chooses as in recall.py (FactsAsked). Left out:
+the weights alone (people.py).
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ from benchmarks.facts.recall import (
     questions,
     taught_place,
 )
-from learning.teacher.answer_check import Known
+from learning.teacher.known import Known
+from learning.teacher.recall import LessonRecall
 
 TITLE = "Answers that were taught for another question"
 ASKED = {kind: KINDS[kind] for kind in ("taught", "rewording")} | UNTAUGHT
@@ -69,6 +71,7 @@ def untold() -> Iterator[None]:
     with (
         patch.object(Known, "of_others", lambda *_: []),
         patch.object(Known, "of_other_form", lambda *_: False),
+        patch.object(LessonRecall, "answers_near", lambda *_: {}),
     ):
         yield
 

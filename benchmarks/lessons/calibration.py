@@ -36,8 +36,9 @@ from engine.tokenizers.tokenizer import Tokenizer
 from learning.home import Home
 from learning.models.store import SHIPPED, ModelStore
 from learning.protocol.records import Lesson, Turn
-from learning.teacher.answer_check import NOT_KNOWN_FOLD, AnswerCheck, Known
+from learning.teacher.answer_check import AnswerCheck
 from learning.teacher.certainty import EXPONENT, SURE, calibration_error
+from learning.teacher.known import NOT_KNOWN_FOLD, Known
 from learning.text.normalise import fold
 from personality.book import BookEntry, read_book, shipped_book_path
 

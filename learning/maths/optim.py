@@ -20,7 +20,8 @@ Named = list[tuple[str, nn.Parameter]]
 def matrices_and_rest(model: nn.Module) -> tuple[Named, Named]:
     """(matrices of the blocks; embedding, output layer and norms), each with names."""
     named = list(model.named_parameters())
-    inside = {n for n, p in named if p.dim() == 2 and not n.startswith(("embedding", "output"))}
+    outside = {"embedding", "output"}
+    inside = {n for n, p in named if p.dim() == 2 and not outside & set(n.split("."))}
     return [one for one in named if one[0] in inside], [
         one for one in named if one[0] not in inside
     ]

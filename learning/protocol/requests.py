@@ -135,8 +135,6 @@ class SetLearning:
     """False: lessons wait."""
     in_pauses: bool = False
     """True: a lesson begins only when the owner has not typed for a while."""
-    recall: bool = False
-    """True: asks will want `recall` or `offers`, so what it needs is computed as soon as lessons change."""
     weak: tuple[LessonKind, ...] = ()
     """Kinds of weak lessons (learning.journal.lessons.RIDER_KINDS) that are learned."""
     reasons: bool = False

@@ -32,8 +32,9 @@ from learning.protocol.events import (
 )
 from learning.protocol.records import Candidate, TextDelta, Turn, Turns
 from learning.protocol.requests import Cancel, Generate, Keep
-from learning.teacher.answer_check import AnswerCheck, KnownTexts
+from learning.teacher.answer_check import AnswerCheck
 from learning.teacher.certainty import EXPONENT
+from learning.teacher.known import KnownTexts
 from learning.teacher.recall import LessonRecall, Recalled
 from learning.teacher.relevance import reads_contexts
 from learning.teacher.scheduling import Scheduler
@@ -155,6 +156,7 @@ class Answerer:
                 request.n > 1,
                 exponent=self._exponent,
                 recalled=recalled,
+                near=partial(self._recall.answers_near, request.turns[-1].text),
             )
             if request.offers and request.again is None and recalled is None:
                 check.find = partial(self._recall.offer, request.turns[-1].text)

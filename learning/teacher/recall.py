@@ -1,9 +1,9 @@
 """Finds the lesson that a question asks for in other words, while the weights are not yet sure of it.
 
-Of the lessons about the same person, the nearest few are found by the model's own hidden states
-(learning.memory.features), in a layer below those that lessons move. Recalled is the one whose answer is
-likeliest to be wanted: a logistic function of how near it is and of how likely its answer is after the
-question under the weights as they are (learning.teacher.relevance, benchmarks/results/recall.md).
+Of the lessons about the same person, those nearest to the question are found by the sentence encoder
+(learning.memory.lesson_vectors). Recalled is the one whose answer is likeliest to be wanted: a logistic
+function of how near it is and of how likely its answer is after the question under the weights as they are
+(learning.teacher.relevance, benchmarks/results/recall.md).
 
 A lesson that may be meant is offered: its answer becomes one of the candidates, and the model writes the
 others without it. Only answers to the owner use this: what measures the weights never sends a Generate with
@@ -13,20 +13,21 @@ never recalled. Left out: how an answer is made of it (learning.teacher.generati
 
 from __future__ import annotations
 
-import math
+import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from engine.model import Model
+from engine.encoder import shipped_encoder
+from engine.errors import CheckpointError
 from learning.journal.contradictions import same_person
 from learning.journal.journal import Journal
 from learning.lessons.learner import Learner
-from learning.memory.features import QuestionSpace, question_features
-from learning.memory.prefix_cache import LARGE
+from learning.memory.lesson_vectors import KnownAnswer, lesson_vectors
 from learning.memory.tasks import stands_alone
 from learning.protocol.records import Lesson
 from learning.teacher.relevance import (
@@ -36,7 +37,7 @@ from learning.teacher.relevance import (
     reads_contexts,
 )
 from learning.text.another import asks_another
-from learning.text.asking import fits
+from learning.text.asking import asks_in_english, asks_yes_or_no, fits, read_out
 from learning.text.normalise import fold
 from personality.book import shipped_book_path
 
@@ -44,43 +45,28 @@ NEAREST = 3
 """Lessons whose answers are looked at."""
 NEWEST = 5_000
 """Most lessons that can be recalled, the newest."""
-BOOK_OF_LARGE = 100
-"""Questions of the book that a large model's space is made of; their states take seconds to compute."""
 PIECE = 32
-"""Questions per pass; an answer waits for one at most."""
-LEAST = 0.7
-"""A lesson is recalled if it is at least this likely that the question asks for it."""
+"""Lessons per pass; an offer waits for one at most."""
+FLOOR = 0.3
+"""Cosine below which a lesson's answer is not even looked at."""
+SAME = 0.65
+"""Cosine from which a question for a yes or no is about the same as its nearest lesson."""
+_SENTENCE = re.compile(r"(?<=[.!?])\s+")
+READ_OUT = 0.9
+"""Likelihood of a yes or no that was read out of such a lesson (benchmarks/results/recall.md)."""
 LEAST_OFFERED = 0.3
 """The same for a lesson that is offered: one of several guesses of a model that does not know the answer is
 right less often."""
-AT_ONCE = 4
-"""Questions whose features are computed for an offer; if more are missing nothing is offered, because the
-owner would wait."""
-
-
-@dataclass(frozen=True)
-class Search:
-    """Where a kind of model looks for the lesson that a question asks for."""
-
-    pooling: str
-    depth: float
-    """Layer of the features as a share of the blocks: 0 is the embeddings."""
-    floor: float
-    """Cosine below which a lesson's answer is not even looked at; -1: all are."""
-    weighing: Weighing
-
-    def layer(self, blocks: int) -> int:
-        return round(self.depth * blocks)
-
-
-OWN = Search("mean", 0.0, 0.2, Weighing(bias=1.6, ahead=3.3, answer=0.25, token=1.9))
-"""Of vidya's own bases. Fitted at 10M on 54 lessons of lessons_tune.jsonl and of the tuning half of
-people.jsonl: 244 questions in other words and 200 untaught ones. The cosine itself, and how likely NOT_KNOWN
-is, add nothing to these."""
-READER = Search("last", 26 / 30, -1.0, Weighing(bias=0.263, ahead=9.16, answer=0.061, token=0.723))
-"""Of models that read contexts. Fitted at 135M (benchmarks.facts.recall_weighing) on 35 such lessons: 203
-questions in other words, 194 untaught ones. More than three lessons add nothing to these, nor does by how
-much a lesson before it makes the question likelier."""
+AT_ONCE = PIECE
+"""Lessons whose vectors are computed while the owner waits, some 50 ms; if more are missing, nothing is
+offered or told apart."""
+PATIENCE = 0.2
+"""Seconds for which an answer waits for vectors that another thread computes."""
+OWN = Weighing(bias=-2.935, near=4.507, ahead=6.269, answer=0.067, token=-0.031)
+"""Of vidya's own bases. Fitted at 10M (benchmarks.facts.recall_weighing) on 40 lessons of lessons_tune*.jsonl
+and 60 facts of the tuning half of people.jsonl: 580 questions about them, 272 that none of them answers."""
+READER = Weighing(bias=-1.850, near=4.518, ahead=3.722, answer=0.044, token=0.980, least=0.8)
+"""Of models that read contexts. Fitted at 135M on 20 such lessons and 30 facts: 290 and 212 questions."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +76,13 @@ class Recalled:
     lesson: Lesson
     likely: float
     """That the question asks for it, 0 to 1."""
+    said: str = ""
+    """Its answer as a yes or no, if the question asks for that."""
+
+    @property
+    def answer(self) -> str:
+        """What the lesson says to the question."""
+        return self.said or self.lesson.answer
 
 
 class LessonRecall:
@@ -97,19 +90,28 @@ class LessonRecall:
 
     def __init__(self, learner: Learner, journal: Journal) -> None:
         self._learner, self._journal = learner, journal
-        self._search = READER if reads_contexts(learner.tokenizer) else OWN
+        self._weighing = READER if reads_contexts(learner.tokenizer) else OWN
         self._lock = threading.Lock()
-        self._vectors: dict[str, Tensor] = {}
-        """Question -> its features, of the book and of lessons that stand."""
-        self._below: list[Tensor] = []
-        """The parameters that the features come from."""
+        self._vectors: dict[KnownAnswer, Tensor] = {}
+        """[S] each, of the book and of lessons that stand."""
         self._mark: object = None
         self._lessons: list[Lesson] = []
         self._exact: dict[str, Lesson] = {}
         """Folded question -> its lesson."""
-        self._wanted: list[str] = []
-        """The questions of `_lessons`, then those of the book."""
-        self._space: QuestionSpace | None = None
+        self._general = frozenset[str]()
+        """Folded answers of the book, and of lessons that answer no question which makes sense alone."""
+        self._own: list[KnownAnswer] = []
+        """Those of `_lessons`, in their order."""
+        self._wanted: list[KnownAnswer] = []
+        """`_own`, then those of the book."""
+        self._folded: list[str] = []
+        """The folded answers of `_own`."""
+        self._own_known: Tensor | None = None
+        """[len(_own), S]; None until it is asked for."""
+        self._last: tuple[str, Tensor] | None = None
+        """The last message and its vector, [S]."""
+        self._known: Tensor | None = None
+        """[N, S], of all that is wanted; None while some are missing."""
 
     def prepare(self, pause: Callable[[], None] = lambda: None) -> None:
         """Computes what is missing. pause: called between passes, with nothing locked; what it raises
@@ -122,37 +124,97 @@ class LessonRecall:
 
     def find(self, message: str) -> Recalled | None:
         """The lesson that the owner's message asks for; None if there is none, or if the weights have learned
-        just this question. Raises JournalError."""
+        just this question. Raises JournalError; CheckpointError if the encoder cannot be read."""
         if not message.strip():
             return None
         with self._lock:
             self._finish()
-            return self._likeliest(message, LEAST)
+            return self._likeliest(message, self._weighing.least)
 
     def offer(self, message: str) -> Recalled | None:
         """The lesson that the owner's message may ask for; None if there is none, if the weights have learned
         just this question, or if finding out would take long. Raises JournalError."""
-        if not message.strip() or not self._lock.acquire(blocking=False):
-            return None
+        with self._soon(message, lambda: self._wanted) as ready:
+            if not ready:
+                return None
+            self._finish()
+            return self._likeliest(message, LEAST_OFFERED)
+
+    def answers_near(self, message: str) -> dict[str, float]:
+        """{folded answer: cosine, -1 to 1, of the message and the nearest lesson that teaches the answer}.
+        Only of answers that were taught to English questions alone, never to a greeting or in the book.
+        Empty where finding out would take long. Raises JournalError."""
+        with self._soon(message, lambda: self._own) as ready:
+            if not ready or not self._own:
+                return {}
+            if self._own_known is None:
+                self._own_known = torch.stack([self._vectors[one] for one in self._own])
+            cosines = (self._own_known @ self._parts(message).T).amax(1).tolist()
+            found = dict[str, float]()
+            for answer, cosine in zip(self._folded, cosines, strict=True):
+                if answer not in self._general:
+                    found[answer] = max(cosine, found.get(answer, -1.0))
+            return found
+
+    def _parts(self, message: str) -> Tensor:
+        """Vectors, [P, S], of the message and of each of its sentences; the question may be one of them."""
+        parts = [message, *_SENTENCE.split(message.strip())]
+        return shipped_encoder().encode(list(dict.fromkeys(parts)))
+
+    def _asked(self, message: str) -> Tensor:
+        """The cosines, [N], of the message and all that is known; computed once per message."""
+        if self._known is None:
+            return torch.empty(0)
+        if self._last is None or self._last[0] != message:
+            self._last = (message, shipped_encoder().encode([message])[0])
+        return self._known @ self._last[1]
+
+    @contextmanager
+    def _soon(self, message: str, wanted: Callable[[], list[KnownAnswer]]) -> Iterator[bool]:
+        """Whether the vectors of what is wanted are there or soon will be; if so, the lock is held. False too
+        where the encoder cannot be read: answers go on without it, and `vidya doctor` says so."""
+        if not message.strip() or not self._lock.acquire(timeout=PATIENCE):
+            yield False
+            return
         try:
             self._refresh()
-            if self._space is None:
-                if len(self._missing()) > AT_ONCE:
-                    return None
-                self._finish()
-            return self._likeliest(message, LEAST_OFFERED)
+            missing = self._missing(wanted())
+            ready = len(missing) <= AT_ONCE
+            if ready:
+                try:
+                    self._add(missing)
+                except CheckpointError:
+                    ready = False
+            yield ready
         finally:
             self._lock.release()
 
     def _likeliest(self, message: str, least: float) -> Recalled | None:
         if exact := self._exact.get(fold(message)):
             return None if exact.state == "learned" else Recalled(exact, 1.0)
+        if read := self._yes_or_no(message):
+            return read
         found = [
-            Recalled(lesson, self._search.weighing.likely(evidence))
+            Recalled(lesson, self._weighing.likely(evidence))
             for lesson, evidence in self._evidence(message)
         ]
         best = max(found, key=lambda one: one.likely, default=None)
         return best if best and best.likely >= least else None
+
+    def _yes_or_no(self, message: str) -> Recalled | None:
+        """The nearest lesson, if the message asks whether it is so."""
+        if self._known is None or not asks_yes_or_no(message):
+            return None
+        cosines = self._asked(message)
+        place = int(cosines.argmax())
+        if place >= len(self._lessons) or cosines[place] < SAME:
+            return None
+        lesson = self._lessons[place]
+        question = _question(lesson)
+        if asks_yes_or_no(question) or not _may_be_meant(lesson, message):
+            return None
+        said = read_out(message, question, lesson.answer)
+        return Recalled(lesson, READ_OUT, said) if said else None
 
     def evidence(self, message: str) -> list[tuple[Lesson, Evidence]]:
         """The lessons that `find` looks at, nearest first, whatever the weights have learned. Raises
@@ -162,13 +224,13 @@ class LessonRecall:
             return self._evidence(message)
 
     def _evidence(self, message: str) -> list[tuple[Lesson, Evidence]]:
-        if self._space is None:
+        if self._known is None:
             return []
         model, tokenizer = self._learner.published.model, self._learner.tokenizer
-        cosines = (self._space.whitened(self._features([message])) @ self._space.known.T)[0]
+        cosines = self._asked(message)
         near = cosines.topk(min(NEAREST + 1, len(cosines)))
         places = [i for i in near.indices.tolist() if i < len(self._lessons)]
-        places = [i for i in places if cosines[i] >= self._search.floor]
+        places = [i for i in places if cosines[i] >= FLOOR]
         places = [i for i in places if _may_be_meant(self._lessons[i], message)]
         places = places[:NEAREST]
         if not places:
@@ -178,64 +240,62 @@ class LessonRecall:
         found = []
         for place, lesson, logprobs in zip(places, lessons, told, strict=True):
             others = [float(cosines[i]) for i in near.indices.tolist() if i != place]
-            ahead = float(cosines[place]) - max(others, default=0.0)
+            nearness = float(cosines[place])
+            ahead = nearness - max(others, default=0.0)
             total = sum(logprobs)
-            found.append((lesson, Evidence(ahead, total, total / max(1, len(logprobs)))))
+            token = total / max(1, len(logprobs))
+            found.append((lesson, Evidence(nearness, ahead, total, token)))
         return found
-
-    def _features(self, questions: list[str]) -> Tensor:
-        model, search = self._learner.published.model, self._search
-        layer = search.layer(model.config.layers)
-        return question_features(model, self._learner.tokenizer, questions, layer, search.pooling)
 
     # ------------------------------------------------------------ what is kept
 
     def _finish(self) -> None:
-        """Computes all that is missing. Without lessons there is no space afterwards."""
+        """Computes all that is missing. Without lessons `_known` stays None."""
         while self._step():
             pass
 
     def _refresh(self) -> None:
-        """Drops what other weights or lessons have made wrong."""
-        model = self._learner.published.model
-        below = _below(model, self._search.layer(model.config.layers))
-        if len(below) != len(self._below) or any(
-            now is not was for now, was in zip(below, self._below, strict=True)
-        ):
-            self._vectors, self._below, self._mark = {}, below, None
+        """Reads the lessons again if they have changed, and drops the vectors of those that are gone."""
         mark = self._journal.lessons_mark()
-        if mark != self._mark:
-            self._mark, self._space = mark, None
-            self._lessons = recallable(self._journal.standing())
-            self._exact = {fold(_question(lesson)): lesson for lesson in self._lessons}
-            questions = [_question(lesson) for lesson in self._lessons]
-            others = self._book(model) if questions else []
-            self._wanted = list(dict.fromkeys([*questions, *others]))
-            self._vectors = {t: self._vectors[t] for t in self._wanted if t in self._vectors}
+        if mark == self._mark:
+            return
+        self._mark, self._known, self._own_known = mark, None, None
+        standing = self._journal.standing()
+        self._lessons = recallable(standing)
+        self._general = frozenset(fold(one.answer) for one in standing if not _asks(one))
+        self._exact = {fold(_question(lesson)): lesson for lesson in self._lessons}
+        self._own = [KnownAnswer(_question(lesson), lesson.answer) for lesson in self._lessons]
+        self._folded = [fold(one.answer) for one in self._own]
+        others = self._book() if self._own else []
+        self._general |= {fold(one.answer) for one in others}
+        self._wanted = [*self._own, *(x for x in others if fold(x.question) not in self._exact)]
+        self._vectors = {one: self._vectors[one] for one in self._wanted if one in self._vectors}
 
-    def _missing(self) -> list[str]:
-        """Questions whose features are not there yet."""
-        return [text for text in self._wanted if text not in self._vectors]
+    def _missing(self, wanted: Sequence[KnownAnswer]) -> list[KnownAnswer]:
+        """What of it has no vector yet."""
+        return [one for one in wanted if one not in self._vectors]
+
+    def _add(self, missing: Sequence[KnownAnswer]) -> None:
+        """Computes their vectors. Raises CheckpointError if the encoder cannot be read."""
+        if missing:
+            vectors = lesson_vectors(shipped_encoder(), missing)
+            self._vectors |= {one: v.clone() for one, v in zip(missing, vectors, strict=True)}
 
     def _step(self) -> bool:
         """Computes a piece of what is missing. Returns False when nothing was."""
         self._refresh()
-        if self._space is not None or not self._lessons:
+        if self._known is not None or not self._own:
             return False
-        if missing := self._missing()[:PIECE]:
-            self._vectors |= dict(zip(missing, self._features(missing), strict=True))
+        if missing := self._missing(self._wanted)[:PIECE]:
+            self._add(missing)
         else:
-            known = torch.stack([self._vectors[text] for text in self._wanted])
-            self._space = QuestionSpace.of(known)
+            self._known = torch.stack([self._vectors[one] for one in self._wanted])
         return True
 
-    def _book(self, model: Model) -> list[str]:
-        """Questions of the shipped book: what is asked for if it is nearer than any lesson."""
+    def _book(self) -> list[KnownAnswer]:
+        """What the shipped book knows: it is asked for if it is nearer than any lesson."""
         entries = self._learner.caches.books.entries(shipped_book_path())
-        found = list(dict.fromkeys(entry.turns[0][1] for entry in entries))
-        if model.config.parameters <= LARGE:
-            return found
-        return found[:: max(1, math.ceil(len(found) / BOOK_OF_LARGE))]
+        return list(dict.fromkeys(KnownAnswer(*(text for _, text in e.turns[:2])) for e in entries))
 
 
 def recallable(lessons: Sequence[Lesson]) -> list[Lesson]:
@@ -249,10 +309,19 @@ def recallable(lessons: Sequence[Lesson]) -> list[Lesson]:
         latest.pop(
             fold(question), None
         )  # an answer that is only to be avoided ends an earlier one too
-        alone = len(lesson.prompt) == 1 or stands_alone(question)
-        if lesson.answer and alone:
+        if lesson.answer and _alone(lesson):
             latest[fold(question)] = lesson
     return list(latest.values())[-NEWEST:]
+
+
+def _alone(lesson: Lesson) -> bool:
+    """Whether the question makes sense without what was said before it."""
+    return len(lesson.prompt) == 1 or stands_alone(_question(lesson))
+
+
+def _asks(lesson: Lesson) -> bool:
+    """Whether it answers a question that makes sense alone, and no greeting or remark."""
+    return bool(lesson.prompt) and _alone(lesson) and asks_in_english(_question(lesson))
 
 
 def _may_be_meant(lesson: Lesson, message: str) -> bool:
@@ -264,11 +333,3 @@ def _may_be_meant(lesson: Lesson, message: str) -> bool:
 
 def _question(lesson: Lesson) -> str:
     return lesson.prompt[-1].text
-
-
-def _below(model: Model, layers: int) -> list[Tensor]:
-    """The parameters of the embeddings and of so many blocks, which features come from."""
-    return [
-        model.embedding.weight,
-        *(p for block in list(model.blocks)[:layers] for p in block.parameters()),
-    ]

@@ -22,6 +22,7 @@ from engine.tokenizers.tokenizer import Tokenizer
 class Evidence:
     """What speaks for a lesson: the features that Weighing has coefficients for, in the same order."""
 
+    near: float
     ahead: float
     answer: float
     token: float
@@ -32,16 +33,20 @@ class Weighing:
     """Logistic regression: how likely a lesson is what a question asks for."""
 
     bias: float
+    near: float
+    """Per cosine of the question and the lesson (learning.memory.lesson_vectors)."""
     ahead: float
-    """Per cosine by which its question is nearer, in the whitened space, than the nearest other one."""
+    """Per cosine by which the lesson is nearer than the nearest other one."""
     answer: float
     """Per nat of the answer's log-probability after the question, without the lesson in the prompt."""
     token: float
     """Per nat of the mean log-probability of the answer's tokens."""
+    least: float = 0.7
+    """A lesson is recalled if it is at least this likely that the question asks for it."""
 
     def likely(self, evidence: Evidence) -> float:
         """0 to 1."""
-        z = self.bias + self.ahead * evidence.ahead
+        z = self.bias + self.near * evidence.near + self.ahead * evidence.ahead
         z += self.answer * evidence.answer + self.token * evidence.token
         return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, z))))
 

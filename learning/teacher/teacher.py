@@ -48,10 +48,10 @@ from learning.protocol.requests import (
     StopComparing,
     Undo,
 )
-from learning.teacher.answer_check import KnownTexts
 from learning.teacher.generation import Answerer
 from learning.teacher.inspection import Inspector
 from learning.teacher.jobs import Job, Jobs, Signals
+from learning.teacher.known import KnownTexts
 from learning.teacher.recall import LessonRecall
 from learning.teacher.scheduling import Scheduler
 from learning.teacher.training_events import TELL_EVERY
@@ -112,7 +112,6 @@ class Teacher:
             pause=self._signals.pause,
             tell=self._tell,
         )
-        self._recalls = False
         self._jobs = Jobs(
             home, device, self._journal, self._learner, self._turnstile, self._signals, self._done
         )
@@ -145,9 +144,7 @@ class Teacher:
             self._signals.cancel_training.set()
             self._jobs.drop_trainings()
         elif isinstance(request, SetLearning):
-            self._recalls = request.recall
-            if self._recalls:
-                self._looker.get_ready()
+            self._looker.get_ready()
             self._jobs.learn_as(request)
         elif isinstance(request, OwnerActive):
             self._turnstile.key_pressed()
@@ -171,7 +168,7 @@ class Teacher:
     def _done(self, event: Event) -> None:
         """Emits an event of the learning thread; lessons and weights may be others after some of them."""
         self._emit(event)
-        if self._recalls and isinstance(event, LessonDone | UndoDone | TrainDone | Forgotten):
+        if isinstance(event, LessonDone | UndoDone | TrainDone | Forgotten):
             self._looker.get_ready()
 
     def _tell(self, state: LearnerState | Understood) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from learning.text.content import content_words
 from learning.text.number_words import find_words
 
 Form = Literal["number", "time"]
@@ -78,3 +79,48 @@ def has_form(text: str, form: Form) -> bool:
     """Whether a text has what such an answer must have."""
     number = bool(re.search(r"\d", text) or find_words(text))
     return number or (form == "time" and bool(_TIME.search(text)))
+
+
+def asks_in_english(message: str) -> bool:
+    """Whether its English words ask something; a mark alone does not count."""
+    plain = " ".join(message.replace("\u2019", "'").split())
+    return bool(_ASKS.fullmatch(plain.rstrip("?!. ")))
+
+
+def read_out(message: str, question: str, answer: str) -> str:
+    """What a lesson says to a question for a yes or no about the same; empty where its words do not tell.
+
+    Yes: the lesson has all content words of the message, among them some that its answer adds to its question
+    ("Is my sister called Ingrid?"). Otherwise the message has one or two words of its own, none of the
+    added ones, and shares two or more with the lesson ("Is my sister called Astrid?"). Then the answer is no
+    if only one thing can be right, such as a name, and the answer as it was taught if more can ("Does my
+    sister live in Norway?"). Nothing is read out where a text has a negation or an "and", or begins with yes.
+    That both are about the same is for the caller to know.
+    """
+    texts = (message, question, answer)
+    if not answer.strip() or any(_UNCLEAR.search(text.replace("\u2019", "'")) for text in texts):
+        return ""
+    said, asked, told = map(content_words, texts)
+    fact, own = told - asked, said - asked - told
+    if not own and said & fact:
+        return answered(True, answer)
+    if 1 <= len(own) <= 2 and not said & fact and len(said - own) >= 2:
+        return answered(False, answer) if _ONE_THING.search(question + answer) else answer
+    return ""
+
+
+def answered(yes: bool, answer: str) -> str:
+    """A taught answer behind yes or no: "No, your sister is called Ingrid."."""
+    return f"{'Yes' if yes else 'No'}, {_inside(answer)}"
+
+
+_UNCLEAR = re.compile(r"\b(?:not|no|never|nobody|nothing|none|yes|and|or)\b|n't\b", re.IGNORECASE)
+_ONE_THING = re.compile(
+    r"\b(?:called|named?|surname|born|birthday|married|favou?rite|colou?r)\b", re.IGNORECASE
+)
+"""Of these a person or a thing has one."""
+
+
+def _inside(answer: str) -> str:
+    """An answer as it stands behind a comma."""
+    return answer[0].lower() + answer[1:] if answer.split()[0] in ("Your", "You", "The") else answer

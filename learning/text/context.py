@@ -7,6 +7,11 @@ exchange (benchmarks/results/recall.md). Imports nothing else of learning.
 from __future__ import annotations
 
 
+def question_and_answer(question: str, answer: str) -> str:
+    """A lesson as one text."""
+    return f"{question} {answer}"
+
+
 def in_context(question: str, answer: str, message: str) -> str:
     """The message as the model sees it. For the prompt only: neither the conversation nor a lesson has it."""
-    return f'Context: "{question} {answer}"\nQuestion: {message}\nAnswer:'
+    return f'Context: "{question_and_answer(question, answer)}"\nQuestion: {message}\nAnswer:'

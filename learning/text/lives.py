@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
+from learning.text.asking import answered
 from learning.text.content import content_words
 from learning.text.synthetic import name
 
@@ -266,8 +267,8 @@ class _Fact:
             key=self.say("{X}", answered=True, sentence=False),
             rewordings=self._typed(near),
             paraphrases=self._typed(far),
-            right=tuple(Inquiry(self.say(y), f"Yes, {_inside(answer)}") for y in self.lines("y")),
-            wrong=tuple(Inquiry(other.say(y), f"No, {_inside(answer)}") for y in self.lines("y")),
+            right=tuple(Inquiry(self.say(y), answered(True, answer)) for y in self.lines("y")),
+            wrong=tuple(Inquiry(other.say(y), answered(False, answer)) for y in self.lines("y")),
             follows=tuple(made),
             neighbours=tuple(dict.fromkeys(self._neighbours(strangers))),
         )
@@ -370,12 +371,6 @@ def _conjugated(verb: str, person: _Person, answered: bool) -> str:
     else:
         text = base + ("es" if base.endswith(("s", "sh", "ch", "x", "o")) else "s")
     return text[0].upper() + text[1:] if verb[0].isupper() else text
-
-
-def _inside(answer: str) -> str:
-    """An answer as it stands behind "Yes,"."""
-    first = answer.split()[0]
-    return answer[0].lower() + answer[1:] if first in ("Your", "You", "The") else answer
 
 
 def _careless(question: str) -> str:

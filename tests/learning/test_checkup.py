@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from engine.config import Sampling
+from engine.encoder import ENCODER, SHIPPED_ENCODER
 from engine.lora import LoraSettings, attach
 from engine.storage.checkpoint import load_model
 from learning import checkup
@@ -318,3 +319,18 @@ def test_an_adapter_that_came_with_vidya_is_no_broken_model(
     assert [problem.remedy for problem in check_home(home) if str(came) in problem.what] == [
         "install vidya again"
     ]
+
+
+def test_a_sentence_encoder_that_is_damaged_or_missing(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert list(check_home(home)) == []
+    came = Path(shutil.copytree(SHIPPED_ENCODER, tmp_path / "encoder"))
+    monkeypatch.setattr(checkup, "SHIPPED_ENCODER", came)
+    assert list(check_home(home)) == []
+    (came / ENCODER).write_bytes(b"cut")
+    (problem,) = check_home(home)
+    assert str(came) in problem.what
+    shutil.rmtree(came)
+    (problem,) = check_home(home)
+    assert str(came) in problem.what

@@ -23,7 +23,6 @@ def how_to_learn(settings: Settings) -> SetLearning:
     return SetLearning(
         settings.learning,
         in_pauses=in_pauses,
-        recall=settings.recall or settings.offers,
         weak=weak_kinds(settings),
         reasons=settings.reasons,
     )

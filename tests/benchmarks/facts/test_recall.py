@@ -5,7 +5,17 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.facts.people_data import read_people
-from benchmarks.facts.recall import KINDS, UNTAUGHT, WORDINGS, Heard, parts, questions, shares
+from benchmarks.facts.recall import (
+    KINDS,
+    UNTAUGHT,
+    WORDINGS,
+    Heard,
+    pairs,
+    parts,
+    questions,
+    shares,
+    untold_yes_or_no,
+)
 from learning.memory.tasks import NOT_KNOWN
 
 FACTS = read_people("tune")[:3]
@@ -34,6 +44,19 @@ def test_right_is_what_holds_the_key_of_what_was_asked() -> None:
     assert shares("unknown", both) == {"unknown": 0.5, "leaks": 0.5}
 
 
+def test_a_pair_is_right_if_both_answers_are() -> None:
+    asked = [q for q in questions(FACTS[:2]) if q.kind in ("yes", "no")]
+    rows = [(q, said("Yes." if q.kind == "yes" else "No.")) for q in asked]
+    assert pairs(rows) == 1.0
+    assert pairs([(asked[0], said("No.")), *rows[1:]]) == 0.5
+
+
+def test_of_what_was_not_taught_a_yes_or_no_is_asked_too() -> None:
+    found = untold_yes_or_no(FACTS)
+    assert len(found) == 2 * len(FACTS)
+    assert not {one.prompt for fact in FACTS for one in (fact.yes, fact.no)} & set(found)
+
+
 def test_the_tables_have_both_ways() -> None:
     one = {"asked": 2, "recalled": 0.5}
     way = {"unknown": 0.25, "right": 0.75, "leaks": 0.1}
@@ -45,10 +68,15 @@ def test_the_tables_have_both_ways() -> None:
         "facts": 2,
         "kinds": kinds,
         "talk": talk,
+        "untold": {"asked": 4, "recalled": 0.25},
+        "pairs": {"off": 0.0, "on": 0.5},
         "seconds": {"off": 0.1, "on": 0.125},
     }
     text = "\n".join(parts(result))
     assert "2 % had a lesson recalled" in text and "0.100 without, 0.125 with" in text
+    assert (
+        "0 % off, 50 % on. Of 4 questions for a yes or no" in text and "25 % had a lesson" in text
+    )
     assert text.count("in other words | 2 | 50 | 75 | 75 | 25 | 25") == 1
     parts(result | {"seconds": {"off": None, "on": None}})
 

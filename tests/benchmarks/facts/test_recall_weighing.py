@@ -36,7 +36,7 @@ def made(count: int) -> list[Row]:
     for place in range(count):
         wanted = place % 2 == 0
         ahead = [source.gauss(2.0 if wanted and at == 0 else 0.0, 0.4) for at in range(3)]
-        found = tuple(Evidence(one, source.gauss(-9, 1), source.gauss(-2, 1)) for one in ahead)
+        found = tuple(Evidence(0.5, one, source.gauss(-9, 1), source.gauss(-2, 1)) for one in ahead)
         kind = "rewording" if wanted else "unknown"
         rows.append(Row(kind, place % FOLDS, found, (wanted, False, False)))
     return rows
@@ -45,8 +45,8 @@ def made(count: int) -> list[Row]:
 def test_what_tells_gets_the_weight() -> None:
     weighing = fitted(made(200))
     assert weighing.ahead > 1.0
-    assert weighing.likely(Evidence(2.0, -9.0, -2.0)) > 0.9
-    assert weighing.likely(Evidence(0.0, -9.0, -2.0)) < 0.1
+    assert weighing.likely(Evidence(0.5, 2.0, -9.0, -2.0)) > 0.9
+    assert weighing.likely(Evidence(0.5, 0.0, -9.0, -2.0)) < 0.1
 
 
 def test_right_and_wrong_ones_are_counted_by_folds() -> None:

@@ -9,7 +9,7 @@ import pytest
 from benchmarks import BenchOptions
 from benchmarks.facts.told_apart import ASKED, parts, run, untold
 from learning.protocol.records import Lesson, Turn
-from learning.teacher.answer_check import Known
+from learning.teacher.known import Known
 
 SISTER = Lesson("example", (Turn("user", "What is my sister called?"),), "She is called Ingrid.")
 

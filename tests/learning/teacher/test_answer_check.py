@@ -22,13 +22,8 @@ from learning.journal.journal import Journal
 from learning.memory.tasks import NOT_KNOWN
 from learning.models.store import SHIPPED
 from learning.protocol.records import Lesson, Turn
-from learning.teacher.answer_check import (
-    NOT_KNOWN_FOLD,
-    AnswerCheck,
-    Known,
-    KnownTexts,
-    other_person,
-)
+from learning.teacher.answer_check import AnswerCheck, other_person
+from learning.teacher.known import NOT_KNOWN_FOLD, Known, KnownTexts
 from learning.teacher.recall import Recalled
 from learning.text.comfort import CRISIS
 from learning.text.normalise import fold
@@ -95,8 +90,23 @@ def test_a_yes_or_no_is_not_answered_by_what_was_taught_unless_all_else_is_a_gue
     assert asked.at_a_loss([answer("No, he is not.", UNSURE)])
 
 
-def offering(message: str) -> AnswerCheck:
-    found = Recalled(replace(TAUGHT, id=3), 0.4)
+def test_a_yes_or_no_that_was_read_out_of_a_lesson_is_its_answer() -> None:
+    said = "No, your dog is called Bo."
+    turns = (Turn("user", "Is my dog called Rex?"),)
+    asked = AnswerCheck(turns, Known.of(BOOK, (TAUGHT,)), True, Recalled(TAUGHT, 0.9, said))
+    assert asked.at_a_loss([answer("No, he is not.", SURE)]) and asked.acceptable(answer(said))
+    tokenizer = load_tokenizer(SHIPPED / "10m")
+    assert tokenizer.decode(asked.standards(tokenizer, 64).fallback[:-1]) == said
+    assert asked.shown(answer(said), 5) == (said, 0.9)
+    offered = offering("Is my dog called Rex?", said)
+    ids = offered.standards(tokenizer, 64).offer([answer("Yes.")])
+    assert tokenizer.decode(ids[:-1]) == said
+    assert offered.offered_lesson(said) and not offered.offered_lesson(TAUGHT.answer)
+    assert offered.shown(answer(said), 5) == (said, None)
+
+
+def offering(message: str, said: str = "") -> AnswerCheck:
+    found = Recalled(replace(TAUGHT, id=3), 0.4, said)
     return AnswerCheck((Turn("user", message),), Known.of((), (TAUGHT,)), True, find=lambda: found)
 
 

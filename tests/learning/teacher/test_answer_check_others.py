@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
 from learning.protocol.records import Lesson, Turn
+from learning.teacher.answer_check import FAR, MEANT
+from learning.teacher.recall import Recalled
+from learning.text.normalise import fold
 from tests.learning.teacher.test_answer_check import SURE, answer, check
 
 SISTER = Lesson("example", (Turn("user", "What is my sister called?"),), "Your sister is Ingrid.")
@@ -64,3 +71,43 @@ def test_what_was_taught_of_the_rabbit_is_not_said_of_the_cat_however_it_was_ask
     assert asked.acceptable(answer(leaked)), "taught of both"
     for said in (("My cat is a Clover, too.", "Nice!", "Who is my cat?"), ("Is my cat Clover?",)):
         assert check(*said, lessons=(RABBIT,)).acceptable(answer(leaked)), "said in this talk"
+
+
+def test_what_was_taught_for_a_question_that_means_something_else_is_not_given() -> None:
+    asked_for: list[str] = []
+
+    def cosines(cosine: float) -> Callable[[], dict[str, float]]:
+        def near() -> dict[str, float]:
+            asked_for.append("near")
+            return {fold(SISTER.answer): cosine}
+
+        return near
+
+    question = "What does my sister like?"
+    far = replace(check(question, lessons=(SISTER,)), near=cosines(FAR - 0.01))
+    assert not far.acceptable(answer(SISTER.answer, SURE))
+    assert far.shown(answer(SISTER.answer, SURE), 5) == (SISTER.answer, None), "no retry helped"
+    assert far.acceptable(answer("Your sister likes plums.", SURE))
+    assert len(asked_for) == 1, "it is found out once"
+    assert replace(far, near=cosines(FAR)).acceptable(answer(SISTER.answer, SURE))
+    told = replace(
+        check("Her name is Ingrid.", "I see.", question, lessons=(SISTER,)), near=cosines(0.0)
+    )
+    assert told.acceptable(answer(SISTER.answer, SURE)), "told in this talk"
+    for likely in (MEANT, MEANT - 0.01):
+        meant = replace(far, near=cosines(0.0), find=partial(Recalled, SISTER, likely))
+        assert meant.acceptable(answer(SISTER.answer, SURE)) == (likely == MEANT)
+    blue = Lesson("example", (Turn("user", "Which colour is best?"),), "Blue.")
+    short = check("Which colour has the sky?", lessons=(blue,))
+    short = replace(short, near=lambda: {fold(blue.answer): 0.0})
+    assert short.acceptable(answer(blue.answer, SURE)), "it says nothing of the owner"
+    asked_for.clear()
+    german = replace(check("Wie alt ist sie?", lessons=(SISTER,)), near=cosines(0.0))
+    assert german.acceptable(answer(SISTER.answer, SURE))
+    own = replace(check("what is my sister called", lessons=(SISTER,)), near=cosines(0.0))
+    assert own.acceptable(answer(SISTER.answer, SURE)), "taught for just this"
+    remark = replace(check("I saw my sister.", lessons=(SISTER,)), near=cosines(0.0))
+    assert remark.acceptable(answer(SISTER.answer, SURE)), "no question"
+    after = replace(check("Hi", "Hello.", "And her?", lessons=(SISTER,)), near=cosines(0.0))
+    assert after.acceptable(answer(SISTER.answer, SURE)), "what it means was said before it"
+    assert not asked_for

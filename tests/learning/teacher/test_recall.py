@@ -4,29 +4,37 @@ from __future__ import annotations
 
 import queue
 import threading
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
+from torch import Tensor
 
 from engine.config import Sampling
+from engine.encoder import SentenceEncoder
+from engine.errors import CheckpointError
 from learning.home import Home
 from learning.journal.journal import Journal
 from learning.lessons.learner import Learner
+from learning.memory.lesson_vectors import KnownAnswer
 from learning.protocol.events import AskDone, CandidateDone, Event, Failed
 from learning.protocol.messages import TeacherPort
 from learning.protocol.records import Lesson, LessonKind, Turn
-from learning.protocol.requests import Generate, SetLearning
+from learning.protocol.requests import Generate
+from learning.teacher import generation
 from learning.teacher import recall as module
+from learning.teacher.answer_check import AnswerCheck
 from learning.teacher.generation import with_recalled
-from learning.teacher.recall import OWN, LessonRecall, Recalled, recallable
+from learning.teacher.recall import READ_OUT, LessonRecall, Recalled, recallable
 from learning.teacher.relevance import Weighing
 from learning.teacher.teacher import open_teacher
 from learning.text.context import in_context
+from learning.text.normalise import fold
 from vidya_tui.session.session import Session
 
 Place = tuple[Home, Path, Journal]
-BY_LIKENESS = Weighing(bias=0.0, ahead=20.0, answer=0.0, token=0.0)
+BY_LIKENESS = Weighing(bias=0.0, near=0.0, ahead=20.0, answer=0.0, token=0.0)
 ASKED = "my dog is called what?"
 DOG, SISTER = "What is my dog called?", "Where does my sister live?"
 
@@ -50,7 +58,7 @@ def teach(journal: Journal, *lessons: Lesson, learned: bool = False) -> list[Les
 @pytest.fixture
 def recall(tiny_place: Place, monkeypatch: pytest.MonkeyPatch) -> LessonRecall:
     home, folder, journal = tiny_place
-    monkeypatch.setattr(module, "OWN", replace(OWN, weighing=BY_LIKENESS))
+    monkeypatch.setattr(module, "OWN", BY_LIKENESS)
     return LessonRecall(Learner(home, folder, journal, seed=0), journal)
 
 
@@ -107,23 +115,22 @@ def test_states_are_computed_once(
     tiny_place: Place, recall: LessonRecall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     teach(tiny_place[2], DOG_LESSON, learned=True)
-    asked: list[int] = []
-    real = module.question_features
+    computed: list[int] = []
+    real = module.lesson_vectors
 
-    def counted(model, tokenizer, questions, layer, pooling):  # type: ignore[no-untyped-def]
-        asked.append(len(questions))
-        return real(model, tokenizer, questions, layer, pooling)
+    def counted(encoder: SentenceEncoder, known: Sequence[KnownAnswer]) -> Tensor:
+        computed.append(len(known))
+        return real(encoder, known)
 
-    monkeypatch.setattr(module, "question_features", counted)
+    monkeypatch.setattr(module, "lesson_vectors", counted)
     recall.prepare()
-    assert sum(asked) > 100, "the book's too"
-    asked.clear()
+    assert sum(computed) > 100, "the book's too"
+    computed.clear()
     recall.find(ASKED)
-    assert asked == [1], "the question alone"
+    assert not computed
     teach(tiny_place[2], SISTER_LESSON, learned=True)
-    asked.clear()
     recall.find("where my sister lives")
-    assert asked == [1, 1], "what is new, and the question"
+    assert computed == [1], "what is new"
 
 
 def test_what_pauses_does_not_keep_an_answer_waiting(
@@ -216,10 +223,31 @@ def test_a_lesson_that_waits_answers_at_once_and_the_card_says_so(tiny_place: Pl
         talk.teacher.close()
 
 
+def test_an_ask_knows_how_near_it_is_to_what_was_taught(
+    tiny_place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    teach(tiny_place[2], DOG_LESSON, learned=True)
+    checks = list[AnswerCheck]()
+
+    def kept(*given: Any, **named: Any) -> AnswerCheck:
+        checks.append(AnswerCheck(*given, **named))
+        return checks[-1]
+
+    monkeypatch.setattr(generation, "AnswerCheck", kept)
+    talk = Talk(tiny_place)
+    try:
+        asked = (Turn("user", "How heavy is my dog?"),)
+        talk.teacher.send(Generate(0, asked, 2, Sampling(max_tokens=4), 0))
+        talk.done()
+        ((answer, cosine),) = checks[0].near().items()
+        assert answer == fold(DOG_LESSON.answer) and -1.0 <= cosine < 1.0
+    finally:
+        talk.teacher.close()
+
+
 def test_without_the_wish_the_weights_answer_alone(tiny_place: Place) -> None:
     teach(tiny_place[2], DOG_LESSON)
     assert not Generate(0, DOG_LESSON.prompt, 1, Sampling()).recall
-    assert not SetLearning(True).recall
     talk = Talk(tiny_place)
     try:
         assert not Session(tiny_place[2], talk.teacher).recall
@@ -269,6 +297,66 @@ def test_an_offer_does_not_keep_the_owner_waiting(
     monkeypatch.setattr(module, "LEAST_OFFERED", 1.0)
     assert recall.offer(ASKED) is None
     assert recall.offer("  ") is None
+
+
+def test_a_question_for_a_yes_or_no_gets_one_from_the_lesson_that_says_so(
+    tiny_place: Place, recall: LessonRecall
+) -> None:
+    journal = tiny_place[2]
+    dog, sister = teach(journal, DOG_LESSON, SISTER_LESSON, learned=True)
+    for asked, wanted, said in (
+        ("Is my dog called Bruno?", dog, "Yes, your dog is called Bruno."),
+        ("is my dog called Hasso", dog, "No, your dog is called Bruno."),
+        ("Does my sister live in Oslo?", sister, "Your sister lives in Tromso."),
+    ):
+        for found in (recall.find(asked), recall.offer(asked)):
+            assert found and (found.lesson.id, found.likely) == (wanted.id, READ_OUT)
+            assert found.said == found.answer == said
+    for other in ("Is my dog ill?", "Is my cat called Bruno?", "Is Tom's dog called Bruno?"):
+        found = recall.find(other)
+        assert found is None or not found.said, other
+    (old,) = teach(journal, lesson("Is my dog old?", "He is ten."), learned=True)
+    found = recall.find("Is my dog very old?")
+    assert found is None or (found.lesson.id == old.id and not found.said), "it is such an answer"
+
+
+def test_how_near_each_taught_answer_is_to_what_is_asked(
+    tiny_place: Place, recall: LessonRecall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = tiny_place[2]
+    greeting = lesson("Good morning!", "I slept well.")
+    teach(journal, DOG_LESSON, SISTER_LESSON, greeting, learned=True)
+    teach(journal, lesson("What was my old dog called?", DOG_LESSON.answer), learned=True)
+    found = recall.answers_near(ASKED)
+    assert recall._known is None, "the book's vectors are not needed"
+    dog, sister = fold(DOG_LESSON.answer), fold(SISTER_LESSON.answer)
+    assert set(found) == {dog, sister}, "a greeting is answered in many words"
+    assert -1.0 <= found[sister] < 0.5 < found[dog] <= 1.0
+    assert recall.answers_near("What was my old dog's name?")[dog] > 0.6, (
+        "its nearest lesson counts"
+    )
+    more = f"{ASKED[:-1]}? I need it for a long form at the town hall today."
+    assert recall.answers_near(more)[dog] > 0.6, "the sentence that asks counts"
+    teach(journal, lesson("Wie hei\u00dft mein Hund?", "Er hei\u00dft Bruno."), learned=True)
+    assert set(recall.answers_near(ASKED)) == {dog, sister}, "the encoder reads English"
+    monkeypatch.setattr(module, "PATIENCE", 0.01)
+    with recall._lock:
+        assert recall.answers_near(ASKED) == {}, "another thread is at work"
+    assert recall.answers_near(" ") == {}
+
+
+def test_without_a_readable_encoder_answers_go_on(
+    tiny_place: Place, recall: LessonRecall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def damaged() -> SentenceEncoder:
+        raise CheckpointError("encoder.safetensors: is cut short", "install vidya again")
+
+    monkeypatch.setattr(module, "shipped_encoder", damaged)
+    monkeypatch.setattr(module, "AT_ONCE", 1_000)
+    teach(tiny_place[2], DOG_LESSON, learned=True)
+    assert recall.offer(ASKED) is None and recall.answers_near(ASKED) == {}
+    with pytest.raises(CheckpointError):  # whoever switched it on is told
+        recall.find(ASKED)
 
 
 @pytest.mark.slow

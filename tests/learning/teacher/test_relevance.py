@@ -26,10 +26,10 @@ DOG = "What is my dog called?"
 
 
 def test_likelihood_grows_with_the_evidence() -> None:
-    weighing = Weighing(bias=1.0, ahead=2.0, answer=0.5, token=1.0)
-    assert weighing.likely(Evidence(0.0, -2.0, 0.0)) == 0.5
-    assert weighing.likely(Evidence(1.0, -2.0, -0.5)) == pytest.approx(0.81757, abs=1e-5)
-    assert weighing.likely(Evidence(-9.0, -900.0, -9.0)) < 1e-9
+    weighing = Weighing(bias=0.5, near=1.0, ahead=2.0, answer=0.5, token=1.0)
+    assert weighing.likely(Evidence(0.5, 0.0, -2.0, 0.0)) == 0.5
+    assert weighing.likely(Evidence(0.5, 1.0, -2.0, -0.5)) == pytest.approx(0.81757, abs=1e-5)
+    assert weighing.likely(Evidence(0.0, -9.0, -900.0, -9.0)) < 1e-9
 
 
 @pytest.fixture(scope="module")

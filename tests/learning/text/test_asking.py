@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from learning.text.asking import asked_form, asks_yes_or_no, fits, has_form, is_question
+from learning.text.asking import (
+    answered,
+    asked_form,
+    asks_in_english,
+    asks_yes_or_no,
+    fits,
+    has_form,
+    is_question,
+    read_out,
+)
 
 
 @pytest.mark.parametrize(
@@ -67,3 +76,49 @@ def test_what_was_taught_for_another_kind_of_question_does_not_fit() -> None:
     assert not fits("How old is my sister?", *sister) and fits("Who is my sister?", *sister)
     assert fits("How old is my sister?", "Who is my sister?", "She is Ann, 30 years old.")
     assert fits("When does it open?", "When is the bar open?", "It never is."), "asks for the same"
+
+
+NAME = ("What is my sister called?", "Your sister is called Ingrid.")
+HOME = ("Where does my sister live?", "Your sister lives in Tromso with two cats.")
+PETS = ("What are my pets called?", "Your dog is called Bruno and your cat is called Mia.")
+NUTS = ("What can I not eat?", "You can not eat nuts.")
+TOM = ("Isn't my sister married to Tom?", "No, she is married to Peter.")
+
+
+@pytest.mark.parametrize(
+    ("message", "lesson", "found"),
+    [
+        ("Is my sister called Ingrid?", NAME, "Yes, your sister is called Ingrid."),
+        ("is Ingrid what my sister is called", NAME, "Yes, your sister is called Ingrid."),
+        ("Is my sister called Astrid?", NAME, "No, your sister is called Ingrid."),
+        ("Does my sister live in Tromso?", HOME, "Yes, your sister lives in Tromso with two cats."),
+        ("Does my sister live in Norway?", HOME, HOME[1]),  # it may be there
+        ("Does my sister live alone?", HOME, HOME[1]),
+        ("Does my sister live?", HOME, ""),  # nothing of what the answer adds
+        ("Does my sister live alone in Tromso?", HOME, ""),  # a word too many
+        ("Is my sister married?", NAME, ""),  # it shares one word alone
+        ("Does my sister live in a house by the sea in Norway?", HOME, ""),
+        ("Is my dog called Mia?", PETS, ""),  # two things
+        ("Can I eat nuts?", NUTS, ""),  # a negation
+        ("Isn't my sister called Ingrid?", NAME, ""),
+        ("Is my sister married to Tom?", TOM, ""),
+        ("Is my sister called Ingrid?", (NAME[0], " "), ""),
+    ],
+)
+def test_a_yes_or_no_is_read_out_of_a_lesson(
+    message: str, lesson: tuple[str, str], found: str
+) -> None:
+    assert read_out(message, *lesson) == found
+
+
+def test_words_that_ask_in_english() -> None:
+    for asked in ("What is my name?", "whats my name", "Is it late?", "tell me my name"):
+        assert asks_in_english(asked), asked
+    for other in ("Wie hei\u00dft meine Schwester?", "waht is it?", "My sister?", "I am here."):
+        assert not asks_in_english(other), other
+
+
+def test_an_answer_goes_on_behind_yes_or_no() -> None:
+    assert answered(False, NAME[1]) == "No, your sister is called Ingrid."
+    assert answered(True, "Ingrid is your sister.") == "Yes, Ingrid is your sister."
+    assert answered(True, "The car is red.") == "Yes, the car is red."

@@ -71,11 +71,9 @@ def test_the_panel_says_what_the_learner_does(tmp_path: Path, size: tuple[int, i
 
 def test_learning_can_be_off_from_the_start(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
-        assert stage.teacher.requests == [SetLearning(on=False, recall=True)]
+        assert stage.teacher.requests == [SetLearning(on=False)]
         stage.teacher.die()  # the next one must hear it too
-        await stage.until(
-            lambda: stage.teacher.requests == [SetLearning(on=False, recall=True)] * 2
-        )
+        await stage.until(lambda: stage.teacher.requests == [SetLearning(on=False)] * 2)
 
     play(scenario, tmp_path, settings=Settings(theme="dark", learning=False))
 

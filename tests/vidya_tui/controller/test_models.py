@@ -98,9 +98,9 @@ def test_how_lessons_are_learned_reaches_the_teacher_once(house: House) -> None:
     house.control.set("temperature", 1.0)
     house.control.set("learning", False)
     assert house.now.sent(SetLearning) == [
-        SetLearning(True, recall=True),
-        SetLearning(True, in_pauses=True, recall=True),
-        SetLearning(False, in_pauses=True, recall=True),
+        SetLearning(True),
+        SetLearning(True, in_pauses=True),
+        SetLearning(False, in_pauses=True),
     ]
 
 
@@ -150,7 +150,7 @@ def test_another_model_takes_the_talk_over(house: House) -> None:
     house.settle()
     assert first.closed and [model for model, _ in house.made] == [None, "10m-base"]
     assert ModelChanging("10m-base") in house.events
-    assert SetLearning(False, recall=True) in house.now.requests
+    assert SetLearning(False) in house.now.requests
     assert [g.ask for g in house.now.sent(Generate)] == [ask.id], "what broke off is asked again"
     house.now.finish()
     assert session.cards[0].text == "one"

@@ -23,7 +23,7 @@ def test_a_setting_changes_by_arrows_and_is_saved_at_once(tmp_path: Path) -> Non
         await stage.press("d")
         await stage.sees("answers to choose among   5")
         await stage.press(*["down"] * 6, "right")
-        await stage.until(lambda: SetLearning(False, recall=True) in stage.teacher.requests)
+        await stage.until(lambda: SetLearning(False) in stage.teacher.requests)
         await stage.press("escape")
         await stage.sees("Say something, or / for commands")
 

@@ -1,21 +1,21 @@
-"""learning.memory.features: questions as hidden states, whitened, and their neighbours."""
+"""benchmarks.facts.hidden_states: questions as hidden states, whitened, and their neighbours."""
 
 from __future__ import annotations
 
 import pytest
 import torch
 
-from engine.model import Model
-from engine.precision import autocast
-from engine.tokenizers.chat_format import encode_prompt
-from engine.tokenizers.tokenizer import Tokenizer
-from learning.memory.features import (
+from benchmarks.facts.hidden_states import (
     QuestionSpace,
     centring,
     layer_features,
     question_features,
     whitening,
 )
+from engine.model import Model
+from engine.precision import autocast
+from engine.tokenizers.chat_format import encode_prompt
+from engine.tokenizers.tokenizer import Tokenizer
 
 QUESTIONS = [
     "Hi",

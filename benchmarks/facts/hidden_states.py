@@ -1,8 +1,9 @@
-"""Questions as vectors of the model's own hidden states, and the known questions nearest to one.
+"""Questions as vectors of a model's own hidden states, and the known questions nearest to one.
 
 Two questions that mean the same lie near each other after whitening, however they are worded, as far as the
 model has learned to see it: the ceiling of what teaching can carry from one wording to another, measured by
-`vidya bench features`. Nothing is trained, and the weights are only read.
+`vidya bench features`. Nothing is trained, and the weights are only read. (The app finds lessons by
+learning.memory.lesson_vectors instead.)
 
     known = question_features(model, tokenizer, prompts, layer)
     space = QuestionSpace.of(known)

@@ -1,0 +1,1 @@
+"""Trains the sentence encoder with which lessons are found (engine.encoder)."""

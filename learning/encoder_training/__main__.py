@@ -1,0 +1,67 @@
+"""Trains the sentence encoder with which lessons are found.
+
+python -m learning.encoder_training --teacher FOLDER --text FOLDER --out FOLDER
+
+TEACHER is the folder of a sentence encoder such as all-MiniLM-L6-v2; vidya needs it here alone. Run the same
+command again to go on after an interruption. docs/pretraining.md says more.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from engine.errors import VidyaError
+from learning.encoder_training.run import train_encoder
+from learning.encoder_training.settings import EncoderSettings
+from learning.models.snapshots import SHIPPED
+
+BASE = SHIPPED / "10m-base"
+
+
+def parser() -> argparse.ArgumentParser:
+    """The options. Defaults are those of the shipped encoder."""
+    usual = EncoderSettings()
+    made = argparse.ArgumentParser(
+        prog="python -m learning.encoder_training",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = made.add_argument
+    add("--teacher", type=Path, required=True, help="folder of the larger encoder")
+    add("--text", type=Path, required=True, nargs="+", help="files or folders of the corpus")
+    add("--out", type=Path, required=True, help="folder for the encoder and the log")
+    add("--base", type=Path, default=BASE, help="model whose blocks are trained (10m-base)")
+    add("--steps", type=int, default=usual.steps, help="(%(default)s)")
+    add("--seed", type=int, default=usual.seed)
+    add("--blocks", type=int, default=usual.blocks, help="of the base, from below (%(default)s)")
+    add("--sentences", type=int, default=usual.sentences, help="per step (%(default)s)")
+    add("--lives", type=int, default=usual.lives, help="per step; 0: none (%(default)s)")
+    return made
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Entry point of the command line. Returns the exit status."""
+    chosen = parser().parse_args(arguments)
+    try:
+        settings = EncoderSettings(
+            steps=chosen.steps,
+            seed=chosen.seed,
+            blocks=chosen.blocks,
+            sentences=chosen.sentences,
+            lives=chosen.lives,
+        )
+        train_encoder(chosen.base, chosen.teacher, chosen.text, chosen.out, settings, _say)
+    except VidyaError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

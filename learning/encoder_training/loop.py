@@ -1,0 +1,154 @@
+"""The steps that train a sentence encoder, resumable.
+
+Each step has two losses. The vectors of sentences are to be the teacher's, and as near to each other as
+the teacher's are (distillation). A question about an invented life is to be nearer to its own lesson than
+to other lessons, and nearer to it than questions about the same people that no lesson answers (InfoNCE).
+
+Which sentences and lives a step takes depends on its number and on the seed alone, so a run that was
+interrupted goes on as if it had not been. Left out: reading the sentences (run.py).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from engine.encoder import SentenceEncoder
+from engine.errors import CheckpointError
+from engine.storage.checkpoint import load_tensors, save_tensors
+from learning.encoder_training.pairs import pairs, same_life, strangers, twins
+from learning.encoder_training.settings import EncoderSettings
+from learning.maths.contrast import info_nce, similarity_divergence
+from learning.maths.optim import MuonAdamW
+from learning.text.lives import lives
+
+TRAINING = "training.safetensors"
+_CHUNK = 32
+"""Batches of sentences that are drawn together, so that each can hold sentences of one length."""
+_MOST_NORM = 1.0
+
+
+@dataclass(frozen=True)
+class EncoderReport:
+    """What a step measured before it moved the weights."""
+
+    step: int
+    """Steps taken, this one included."""
+    cosine: float
+    """Mean cosine of the encoder's vectors and the teacher's, -1 to 1."""
+    divergence: float
+    """`similarity_divergence`, in nats."""
+    contrast: float
+    """`info_nce` of the lives, in nats; 0 without lives."""
+
+
+class EncoderLoop:
+    """Steps of one run."""
+
+    def __init__(
+        self,
+        encoder: SentenceEncoder,
+        texts: Sequence[str],
+        vectors: Tensor,
+        settings: EncoderSettings,
+        about: str = "",
+    ) -> None:
+        """texts: at least as many as a step takes; vectors: the teacher's, [len(texts), S of the encoder].
+        about: says what the run is made of; `resume` refuses another."""
+        self.encoder, self.settings, self.vectors, self._about = encoder, settings, vectors, about
+        self.steps = 0
+        self._rows = [encoder.ids(text) for text in texts]
+        self._optimizer = MuonAdamW(
+            encoder,
+            muon_lr=settings.muon_lr,
+            adam_lr=settings.adam_lr,
+            weight_decay=settings.weight_decay,
+            betas=(0.9, 0.98),
+        )
+
+    def run(self, report: Callable[[EncoderReport], None], save: Callable[[], None]) -> None:
+        """Takes the steps that are left. save: called every `save_every` steps and at the end."""
+        while self.steps < self.settings.steps:
+            report(self.step())
+            if self.steps % self.settings.save_every == 0 or self.steps == self.settings.steps:
+                save()
+
+    def step(self) -> EncoderReport:
+        """One step."""
+        settings, encoder = self.settings, self.encoder
+        self._optimizer.set_rate(settings.rate(self.steps))
+        self._optimizer.zero_grad()
+        batch = self._sentences(self.steps)
+        wanted = self.vectors[torch.tensor(batch)].float()
+        found = encoder([self._rows[at] for at in batch])
+        cosine = (found * wanted).sum(-1).mean()
+        divergence = similarity_divergence(found, wanted, settings.temperature)
+        (1.0 - cosine + settings.similarity * divergence).backward()
+        contrast = self._contrast() if settings.lives else 0.0
+        nn.utils.clip_grad_norm_(encoder.parameters(), _MOST_NORM)
+        self._optimizer.step()
+        self.steps += 1
+        return EncoderReport(self.steps, cosine.item(), divergence.item(), contrast)
+
+    def save(self, folder: Path) -> None:
+        """Writes all that a later call of `resume` needs. Raises CheckpointError."""
+        tensors = {f"encoder/{name}": value for name, value in self.encoder.state_dict().items()}
+        tensors |= {f"optimizer/{name}": value for name, value in self._optimizer.tensors()}
+        save_tensors(tensors, folder / TRAINING, {"steps": str(self.steps), **self._identity()})
+
+    def resume(self, folder: Path) -> bool:
+        """Goes on from what `save` wrote; False if there is nothing. Raises CheckpointError if it is of
+        another run."""
+        if not (folder / TRAINING).exists():
+            return False
+        tensors, kept = load_tensors(folder / TRAINING)
+        if {name: kept.get(name) for name in self._identity()} != self._identity():
+            raise CheckpointError(
+                f"{folder / TRAINING}: is of a run with other settings or sentences",
+                "name another folder, or repeat the command that began the run",
+            )
+        own = {"encoder": dict[str, Tensor](), "optimizer": dict[str, Tensor]()}
+        for name, tensor in tensors.items():
+            part, _, rest = name.partition("/")
+            own[part][rest] = tensor
+        self.encoder.load_state_dict(own["encoder"])
+        self._optimizer.restore(own["optimizer"])
+        self.steps = int(kept["steps"])
+        return True
+
+    def _identity(self) -> dict[str, str]:
+        return {"settings": repr(self.settings), "about": f"{len(self._rows)} {self._about}"}
+
+    def _sentences(self, step: int) -> list[int]:
+        """Which sentences a step takes."""
+        chunk, place = divmod(step, _CHUNK)
+        rng, count = random.Random(f"{self.settings.seed} {chunk}"), self.settings.sentences
+        batches = max(1, min(_CHUNK, len(self._rows) // count))
+        drawn = rng.sample(range(len(self._rows)), min(batches * count, len(self._rows)))
+        drawn.sort(key=lambda at: len(self._rows[at]))
+        begin = rng.sample(range(batches), batches)[place % batches] * count
+        return drawn[begin : begin + count]
+
+    def _contrast(self) -> float:
+        """Adds the gradient of a step's lives. Returns their loss in nats."""
+        rng = random.Random(f"{self.settings.seed} {self.steps} lives")
+        drawn = lives(self.settings.lives, rng)
+        found, others = list(pairs(drawn, rng)), list(strangers(drawn, rng))
+        texts = [one.asked for one in found] + [one.asked for one in others]
+        texts += [one.known for one in found]
+        vectors = self.encoder([self.encoder.ids(text) for text in texts])
+        asked, unanswered, known = vectors.split([len(found), len(others), len(found)])
+        loss = info_nce(
+            asked,
+            known,
+            self.settings.temperature,
+            twins(found),
+            (unanswered, same_life(found, others)),
+        )
+        loss.backward()
+        return loss.item()

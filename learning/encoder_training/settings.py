@@ -1,0 +1,41 @@
+"""The settings of a run that trains the sentence encoder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class EncoderSettings:
+    """The defaults are those of the shipped encoder (benchmarks/results/encoder.md)."""
+
+    steps: int = 1_500
+    seed: int = 0
+    blocks: int = 3
+    """Of the base, from below."""
+    sentences: int = 256
+    """Sentences per step whose vectors are to be the teacher's."""
+    lives: int = 8
+    """Invented lives per step, of about ten facts, which are to be found by questions about them; 0: none."""
+    muon_lr: float = 0.003
+    adam_lr: float = 0.003
+    weight_decay: float = 0.01
+    warm_up: int = 100
+    """Steps over which the learning rates rise; then they fall linearly to a fiftieth."""
+    temperature: float = 0.05
+    similarity: float = 0.2
+    """Weight of the teacher's similarities beside its vectors."""
+    save_every: int = 250
+    """Steps between two savings."""
+
+    def __post_init__(self) -> None:
+        least = {"steps": 1, "blocks": 1, "sentences": 2, "lives": 0, "warm_up": 1, "save_every": 1}
+        for name, limit in least.items():
+            if (value := getattr(self, name)) < limit:
+                raise ConfigError(f"{name} is {value}", f"give at least {limit}")
+
+    def rate(self, step: int) -> float:
+        """The share of the learning rates in a step, counted from 0; 0 to 1."""
+        return min(1.0, (step + 1) / self.warm_up) * max(0.02, 1.0 - step / self.steps)

@@ -1,0 +1,165 @@
+"""What books and lessons teach, indexed for the check of answers (learning.teacher.answer_check)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from pathlib import Path
+
+from learning.journal.journal import Journal
+from learning.memory.tasks import NOT_KNOWN
+from learning.protocol.records import Lesson
+from learning.text.another import asked_words, asks_another, fixed_words, owned, put_in_place
+from learning.text.asking import fits
+from learning.text.comfort import CRISIS
+from learning.text.content import content_words
+from learning.text.flaws import Blends, chunks
+from learning.text.normalise import fold
+from personality.book import NEED, BookEntry, BookError, shipped_book_path
+from personality.parsed import ParsedBooks, mark_of
+
+NOT_KNOWN_FOLD, CRISIS_FOLD = fold(NOT_KNOWN), fold(CRISIS)
+
+
+@dataclass(frozen=True)
+class Known:
+    """What books and lessons teach, indexed for checks."""
+
+    answers: dict[str, frozenset[str]]
+    """Folded question -> its folded answers."""
+    seen: frozenset[str]
+    """Words and chunks of all answers; their spelling counts as right."""
+    blends: Blends
+    """Detects answers that mix two taught ones."""
+    comfort: dict[str, frozenset[str]]
+    """Folded answer for somebody in need -> the folded questions for which it was written."""
+    questions: dict[str, frozenset[str]] = field(default_factory=dict)
+    """Folded answer -> the questions for which it was taught."""
+    latest: dict[str, str] = field(default_factory=dict)
+    """Folded question -> the folded answer that was taught last."""
+    pairs: tuple[tuple[frozenset[str], str, str], ...] = ()
+    """(`fixed_words` of a question, the question, its answer) of all."""
+    owners: tuple[tuple[str, str], ...] = ()
+    """(question, answer) where the answer calls a relation, an animal or the like the owner's."""
+
+    @classmethod
+    def of(cls, entries: Sequence[BookEntry], lessons: Iterable[Lesson]) -> Known:
+        pairs = [
+            (entry.turns[i][1], entry.turns[i + 1][1])
+            for entry in entries
+            for i in range(0, len(entry.turns), 2)
+        ]
+        pairs += [(x.prompt[-1].text, x.answer) for x in lessons if x.prompt and x.answer]
+        need = [(fold(e.answer), fold(e.question)) for e in entries if e.heading.startswith(NEED)]
+        texts = [answer for _, answer in pairs]
+        folded = [(fold(question), fold(answer)) for question, answer in pairs]
+        asked = zip(pairs, folded, strict=True)
+        return cls(
+            _grouped(folded),
+            chunks(texts),
+            Blends(texts),
+            _grouped(need),
+            _grouped((answer, question) for (question, _), (_, answer) in asked),
+            dict(folded),
+            tuple((fixed_words(question), question, answer) for question, answer in pairs),
+            tuple((question, answer) for question, answer in pairs if owned(answer)),
+        )
+
+    def of_others(self, message: str, talk: Sequence[str] = ()) -> list[frozenset[str]]:
+        """The facts that were taught for questions which `asks_another` tells from the message. A fact is the
+        set of the content words that an answer has and its question has not. Left out are answers of yes and
+        no, and facts that a lesson, the book or `talk` states about what the message asks for."""
+        said, found = asked_words(message), list[frozenset[str]]()
+        for fixed, question, answer in self.pairs:
+            if not fixed <= said or not asks_another(message, question, answer):
+                continue
+            about = content_words(message) - content_words(question)
+            fact = _fact(question, answer)
+            if fact and not _tells(self._texts(talk), about, fact):
+                found.append(fact)
+        return found
+
+    def of_another(self, text: str, talk: Sequence[str] = ()) -> bool:
+        """Whether a text says of one relation, animal or the like of the owner what was taught of another one
+        ("Your cat is called Clover.", where that is the rabbit's name), and neither a lesson, the book nor
+        `talk` says it of this one too."""
+        if not owned(text):
+            return False
+        said = content_words(text)
+        for question, answer in self.owners:
+            if words := put_in_place(text, question, answer):
+                about = content_words(" ".join(words))
+                fact = _fact(question, answer)
+                if fact and fact <= said and not _tells(self._texts(talk), about, fact):
+                    return True
+        return False
+
+    def _texts(self, talk: Sequence[str]) -> Iterable[str]:
+        return chain(talk, (f"{question} {answer}" for _, question, answer in self.pairs))
+
+    def of_other_form(self, message: str, text: str) -> bool:
+        """Whether a text is a taught answer that does not fit the message, whichever of its questions it was
+        taught for. Comfort and not knowing fit every message."""
+        folded = fold(text)
+        if folded in (NOT_KNOWN_FOLD, CRISIS_FOLD) or folded in self.comfort:
+            return False
+        questions = self.questions.get(folded, frozenset())
+        return bool(questions) and not any(fits(message, asked, text) for asked in questions)
+
+
+def _fact(question: str, answer: str) -> frozenset[str]:
+    """The content words that an answer has and its question has not; empty if it only says yes or no."""
+    fact = content_words(answer) - content_words(question)
+    return fact if fact - _YES_OR_NO else frozenset()
+
+
+def _tells(texts: Iterable[str], about: frozenset[str], fact: frozenset[str]) -> bool:
+    """Whether one of the texts contains all words of `fact` and at least one word of `about`."""
+    for text in map(str.casefold, texts):
+        quick = all(word in text for word in fact) and any(word in text for word in about)
+        if quick:  # few texts are read whole
+            words = content_words(text)
+            if fact <= words and about & words:
+                return True
+    return False
+
+
+_YES_OR_NO = content_words("yes no")
+
+
+def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, frozenset[str]]:
+    """First item -> all second items that occur with it."""
+    found: dict[str, set[str]] = {}
+    for first, second in pairs:
+        found.setdefault(first, set()).add(second)
+    return {first: frozenset(seconds) for first, seconds in found.items()}
+
+
+class KnownTexts:
+    """Caches `Known` and rebuilds it when the owner's book or the lessons change."""
+
+    def __init__(
+        self, journal: Journal, owner_book: Path, books: ParsedBooks | None = None
+    ) -> None:
+        """books: what the learner parsed already."""
+        self._journal, self._book = journal, owner_book
+        self._books = books or ParsedBooks()
+        self._mark: object = None
+        self._known = Known.of((), ())
+
+    def now(self) -> Known:
+        """The current `Known`. Ignores unreadable lines of the owner's book. Raises JournalError."""
+        lessons = self._journal.standing()
+        mark = (mark_of(self._book), tuple((x.id, x.answer) for x in lessons))
+        if mark != self._mark:
+            entries = [*self._books.entries(shipped_book_path()), *self._own()]
+            self._known, self._mark = Known.of(entries, lessons), mark
+        return self._known
+
+    def _own(self) -> list[BookEntry]:
+        """Entries of the owner's book, without the headings of the shipped one."""
+        try:
+            return [replace(e, heading="") for e in self._books.entries(self._book, skip_bad=True)]
+        except BookError:
+            return []

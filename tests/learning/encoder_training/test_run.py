@@ -1,0 +1,95 @@
+"""A whole run of training a sentence encoder, and its command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from engine.encoder import load_encoder
+from engine.errors import ConfigError
+from engine.model import Model
+from engine.storage.checkpoint import save_model
+from engine.tokenizers.tokenizer import Tokenizer
+from learning.encoder_training.__main__ import main
+from learning.encoder_training.run import train_encoder
+from learning.encoder_training.settings import EncoderSettings
+
+SETTINGS = EncoderSettings(steps=3, blocks=1, sentences=8, lives=0, save_every=2)
+
+
+class Teacher:
+    """Places texts by their lengths."""
+
+    def encode(self, texts: list[str]) -> torch.Tensor:
+        found = torch.tensor([[len(text) % 7, len(text) % 5, 1.0] for text in texts])
+        return F.normalize(found, dim=-1)
+
+
+@pytest.fixture
+def base(tiny_model: Model, tiny_tokenizer: Tokenizer, tmp_path: Path) -> Path:
+    save_model(tiny_model, tmp_path / "base", dtype=torch.float32)
+    tiny_tokenizer.save(tmp_path / "base")
+    return tmp_path / "base"
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    rows = [
+        {"source": "s", "text": f"The {n}th day was like the {n + 1}th one."} for n in range(60)
+    ]
+    path = tmp_path / "text.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return path
+
+
+@pytest.mark.slow
+def test_a_run_writes_an_encoder_and_goes_on_where_it_ended(
+    base: Path, text: Path, tmp_path: Path
+) -> None:
+    out, lines = tmp_path / "out", list[str]()
+
+    def trained() -> object:
+        return train_encoder(
+            base,
+            base,
+            [text],
+            out,
+            SETTINGS,
+            lines.append,
+            lambda _: Teacher(),  # type: ignore[arg-type, return-value]
+        )
+
+    trained()
+    assert {path.name for path in out.iterdir()} >= {
+        "encoder.safetensors",
+        "config.json",
+        "log.txt",
+    }
+    found = load_encoder(out)
+    assert found.size == 3 and len(found.model.blocks) == 1
+    assert sum("written after step" in line for line in lines) == 2
+    assert "lessons of unseen lives the right one is nearest for" in lines[-1]
+    lines.clear()
+    trained()
+    assert any("goes on after step 3" in line for line in lines)
+    assert not any("the teacher has placed" in line for line in lines), "its vectors are kept"
+
+
+def test_bad_input_is_told_in_a_line(
+    base: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(ConfigError, match="60 sentences, a step takes 256"):
+        train_encoder(base, base, [text], tmp_path / "out", EncoderSettings(), lambda _: None)
+    always = ["--teacher", str(tmp_path), "--out", str(tmp_path / "out"), "--sentences", "8"]
+    for wrong in (
+        ["--text", str(tmp_path / "nothing")],
+        ["--text", str(text), "--steps", "0"],
+        ["--text", str(text), "--base", str(tmp_path)],
+    ):
+        assert main([*always, *wrong]) == 1
+        told = capsys.readouterr().err
+        assert told.count("\n") == 1 and "Traceback" not in told
