@@ -51,12 +51,11 @@ FLOOR = 0.3
 """Cosine below which a lesson's answer is not even looked at."""
 SAME = 0.65
 """Cosine from which a question for a yes or no is about the same as its nearest lesson."""
-_SENTENCE = re.compile(r"(?<=[.!?])\s+")
 READ_OUT = 0.9
 """Likelihood of a yes or no that was read out of such a lesson (benchmarks/results/recall.md)."""
 LEAST_OFFERED = 0.3
-"""The same for a lesson that is offered: one of several guesses of a model that does not know the answer is
-right less often."""
+"""A lesson is offered if it is at least this likely that the question asks for it: one of several guesses of a
+model that does not know the answer is right less often."""
 AT_ONCE = PIECE
 """Lessons whose vectors are computed while the owner waits, some 50 ms; if more are missing, nothing is
 offered or told apart."""
@@ -67,6 +66,7 @@ OWN = Weighing(bias=-2.935, near=4.507, ahead=6.269, answer=0.067, token=-0.031)
 and 60 facts of the tuning half of people.jsonl: 580 questions about them, 272 that none of them answers."""
 READER = Weighing(bias=-1.850, near=4.518, ahead=3.722, answer=0.044, token=0.980, least=0.8)
 """Of models that read contexts. Fitted at 135M on 20 such lessons and 30 facts: 290 and 212 questions."""
+_SENTENCE = re.compile(r"(?<=[.!?])\s+")
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,8 @@ class LessonRecall:
 
     def prepare(self, pause: Callable[[], None] = lambda: None) -> None:
         """Computes what is missing. pause: called between passes, with nothing locked; what it raises
-        ends the work, and the next call goes on from there. Raises JournalError."""
+        ends the work, and the next call goes on from there. Raises JournalError; CheckpointError if the
+        encoder cannot be read."""
         more = True
         while more:
             pause()
@@ -259,7 +260,7 @@ class LessonRecall:
         mark = self._journal.lessons_mark()
         if mark == self._mark:
             return
-        self._mark, self._known, self._own_known = mark, None, None
+        self._mark, self._known, self._own_known, self._last = mark, None, None, None
         standing = self._journal.standing()
         self._lessons = recallable(standing)
         self._general = frozenset(fold(one.answer) for one in standing if not _asks(one))
