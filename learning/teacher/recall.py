@@ -54,8 +54,8 @@ SAME = 0.65
 READ_OUT = 0.9
 """Likelihood of a yes or no that was read out of such a lesson (benchmarks/results/recall.md)."""
 LEAST_OFFERED = 0.3
-"""A lesson is offered if it is at least this likely that the question asks for it: one of several guesses of a
-model that does not know the answer is right less often."""
+"""A lesson is offered if it is at least this likely that the question asks for it: one of several guesses of
+a model that does not know the answer is right less often."""
 AT_ONCE = PIECE
 """Lessons whose vectors are computed while the owner waits, some 50 ms; if more are missing, nothing is
 offered or told apart."""
