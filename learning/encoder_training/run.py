@@ -137,4 +137,4 @@ def _exam(encoder: SentenceEncoder) -> str:
         hits = [near == at for near, (at, _) in zip(nearest, asked, strict=True)]
         shares[kind] = 100 * fmean(hits) if hits else 0.0
     found = ", ".join(f"{share:.1f} % of the {kind}" for kind, share in shares.items())
-    return f"of {len(facts)} lessons of unseen lives the right one is nearest for {found}"
+    return f"the nearest lesson of unseen lives ({len(facts)} in all) is the right one for {found}"
