@@ -26,6 +26,7 @@ from engine.errors import CheckpointError, ConfigError
 from engine.model import Model
 from engine.precision import autocast
 from engine.storage.checkpoint import from_huggingface, load_config, save_config, to_huggingface
+from engine.storage.disk import unwritable
 from engine.storage.files import make_private_folder
 from engine.storage.int8_file import load_int8, save_int8
 from engine.tokenizers.load import load_tokenizer
@@ -87,10 +88,13 @@ class SentenceEncoder(nn.Module):
 
 def save_encoder(encoder: SentenceEncoder, folder: Path) -> None:
     """Writes config, weights and tokenizer. Raises CheckpointError."""
-    make_private_folder(folder)
     config = encoder.model.config
-    save_config(config, folder)
-    encoder.tokenizer.save(folder)
+    try:
+        make_private_folder(folder)
+        save_config(config, folder)
+        encoder.tokenizer.save(folder)
+    except OSError as error:
+        raise CheckpointError(*unwritable(folder, error, "choose another folder")) from error
     weights = to_huggingface(encoder.model.state_dict(), config)
     save_int8(weights | {_HEAD: encoder.head}, folder / ENCODER)
 

@@ -5,9 +5,8 @@ model has learned to see it: the ceiling of what teaching can carry from one wor
 `vidya bench features`. Nothing is trained, and the weights are only read. (The app finds lessons by
 learning.memory.lesson_vectors instead.)
 
-    known = question_features(model, tokenizer, prompts, layer)
-    space = QuestionSpace.of(known)
-    found = space.nearest(question_features(model, tokenizer, [asked], layer), count=3)
+    vectors = layer_features(model, tokenizer, [*prompts, asked], [8])["mean", 8]
+    found = QuestionSpace.of(vectors[:-1]).nearest(vectors[-1:], count=3)
     found.places[0], found.likeness[0]  # indices into prompts, nearest first; cosines
 
 Left out: vectors that follow the weights while lessons move them. The blocks below those that lessons train
@@ -34,17 +33,6 @@ SHRINKAGE = 0.1
 questions are enough for the covariance of as many dimensions."""
 _PASS_TOKENS = 2048
 """Padded tokens per forward pass."""
-
-
-def question_features(
-    model: Model,
-    tokenizer: Tokenizer,
-    questions: Sequence[str],
-    layer: int,
-    pooling: str = "mean",
-) -> Tensor:
-    """One vector per question, [N, D] in float32 on the CPU. See `layer_features`."""
-    return layer_features(model, tokenizer, questions, [layer])[pooling, layer]
 
 
 @torch.no_grad()

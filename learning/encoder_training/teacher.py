@@ -85,9 +85,10 @@ def kept_vectors(
     say: Callable[[str], None],
     source: str = "",
 ) -> Tensor:
-    """The teacher's vectors of the texts, [N, S] in float16; those in the file at `path` if they are of the
-    same texts and source. teacher: reads it, only where it is needed. source: says which teacher it is.
-    Raises what it raises, and CheckpointError."""
+    """The teacher's vectors of the texts, [N, S] in float16. If the file at `path` has vectors of the same
+    texts by the same teacher, they are read; otherwise they are computed and written there. teacher: a
+    function that loads the teacher. source: identifies the teacher. Raises CheckpointError, and what `teacher`
+    raises."""
     digest = digest_of([source, *texts])
     if path.exists():
         found, kept = load_tensors(path)

@@ -3,9 +3,9 @@
     known = [KnownAnswer("What is my sister called?", "Your sister is called Ingrid.")]
     likeness = encoder.encode(["What name does my sister have?"]) @ lesson_vectors(encoder, known).T
 
-A lesson's vector is the mean of two: that of its question, to which rewordings are near, and that of its
-question and answer, to which questions one step further are near. Left out: which lessons these are
-(learning.teacher.recall).
+A lesson's vector is the mean of its question's vector and of the vector of question and answer together.
+Rewordings are near the first, questions that need the answer are near the second. Left out: choosing the
+lessons (learning.teacher.recall).
 """
 
 from __future__ import annotations

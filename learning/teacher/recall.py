@@ -54,8 +54,8 @@ SAME = 0.65
 READ_OUT = 0.9
 """Likelihood of a yes or no that was read out of such a lesson (benchmarks/results/recall.md)."""
 LEAST_OFFERED = 0.3
-"""A lesson is offered if it is at least this likely that the question asks for it: one of several guesses of
-a model that does not know the answer is right less often."""
+"""A lesson is offered from this likelihood on. It is low, because a model that does not know the answer
+guesses, and one of its guesses is right less often than the lesson."""
 AT_ONCE = PIECE
 """Lessons whose vectors are computed while the owner waits, some 50 ms; if more are missing, nothing is
 offered or told apart."""
@@ -109,7 +109,7 @@ class LessonRecall:
         self._own_known: Tensor | None = None
         """[len(_own), S]; None until it is asked for."""
         self._last: tuple[str, Tensor] | None = None
-        """The last message and its vector, [S]."""
+        """The last message, and the vectors of it and of its sentences, [P, S]."""
         self._known: Tensor | None = None
         """[N, S], of all that is wanted; None while some are missing."""
 
@@ -158,17 +158,16 @@ class LessonRecall:
             return found
 
     def _parts(self, message: str) -> Tensor:
-        """Vectors, [P, S], of the message and of each of its sentences; the question may be one of them."""
-        parts = [message, *_SENTENCE.split(message.strip())]
-        return shipped_encoder().encode(list(dict.fromkeys(parts)))
+        """Vectors, [P, S], of the message and of each of its sentences; the question may be one of them.
+        Computed once per message."""
+        if self._last is None or self._last[0] != message:
+            parts = dict.fromkeys([message, *_SENTENCE.split(message.strip())])
+            self._last = (message, shipped_encoder().encode(list(parts)))
+        return self._last[1]
 
     def _asked(self, message: str) -> Tensor:
-        """The cosines, [N], of the message and all that is known; computed once per message."""
-        if self._known is None:
-            return torch.empty(0)
-        if self._last is None or self._last[0] != message:
-            self._last = (message, shipped_encoder().encode([message])[0])
-        return self._known @ self._last[1]
+        """The cosines, [N], of the message and all that is known."""
+        return torch.empty(0) if self._known is None else self._known @ self._parts(message)[0]
 
     @contextmanager
     def _soon(self, message: str, wanted: Callable[[], list[KnownAnswer]]) -> Iterator[bool]:

@@ -90,12 +90,12 @@ def asks_in_english(message: str) -> bool:
 def read_out(message: str, question: str, answer: str) -> str:
     """What a lesson says to a question for a yes or no about the same; empty where its words do not tell.
 
-    Yes: the lesson has all content words of the message, among them some that its answer adds to its question
-    ("Is my sister called Ingrid?"). Otherwise the message has one or two words of its own, none of the
-    added ones, and shares two or more with the lesson ("Is my sister called Astrid?"). Then the answer is no
-    if only one thing can be right, such as a name, and the answer as it was taught if more can ("Does my
-    sister live in Norway?"). Nothing is read out where a text has a negation or an "and", or begins with yes.
-    That both are about the same is for the caller to know.
+    Yes: the lesson contains all content words of the message, and the message names what the answer adds to
+    the question ("Is my sister called Ingrid?"). No: the message names something else instead, in one or two
+    words, and shares two or more with the lesson ("Is my sister called Astrid?"), and only one thing can be
+    right, such as a name. If more than one thing can be right ("Does my sister live in Norway?"), the answer
+    as it was taught. Nothing is read out where a text has a negation, an "and" or a "yes".
+    The caller makes sure that message and lesson are about the same.
     """
     texts = (message, question, answer)
     if not answer.strip() or any(_UNCLEAR.search(text.replace("\u2019", "'")) for text in texts):

@@ -9,7 +9,6 @@ from benchmarks.facts.hidden_states import (
     QuestionSpace,
     centring,
     layer_features,
-    question_features,
     whitening,
 )
 from engine.model import Model
@@ -41,7 +40,7 @@ def test_features_are_the_hidden_states_of_the_prompt(
             mean = states[first : first + len(body)].mean(0)
             assert close(found["mean", layer][number], mean)
             assert close(found["last", layer][number], states[-1])
-    one = question_features(tiny_model, tiny_tokenizer, QUESTIONS[1:2], 1, "last")
+    one = layer_features(tiny_model, tiny_tokenizer, QUESTIONS[1:2], [1])["last", 1]
     assert close(one[0], found["last", 1][1])
     assert not any(block._forward_hooks for block in tiny_model.blocks)
 
@@ -52,11 +51,12 @@ def close(one: torch.Tensor, other: torch.Tensor) -> bool:
 
 
 def test_edges(tiny_model: Model, tiny_tokenizer: Tokenizer) -> None:
-    assert question_features(tiny_model, tiny_tokenizer, [], 1).shape == (0, tiny_model.config.dim)
-    long = question_features(tiny_model, tiny_tokenizer, ["why " * 4000], 1)
+    none = layer_features(tiny_model, tiny_tokenizer, [], [1])["mean", 1]
+    assert none.shape == (0, tiny_model.config.dim)
+    long = layer_features(tiny_model, tiny_tokenizer, ["why " * 4000], [1])["mean", 1]
     assert bool(long.isfinite().all())
     with pytest.raises(ValueError, match="has no layer 99"):
-        question_features(tiny_model, tiny_tokenizer, ["Hi"], 99)
+        layer_features(tiny_model, tiny_tokenizer, ["Hi"], [99])
 
 
 def test_whitening_gives_all_directions_the_same_spread() -> None:
