@@ -87,8 +87,8 @@ def kept_vectors(
 ) -> Tensor:
     """The teacher's vectors of the texts, [N, S] in float16. If the file at `path` has vectors of the same
     texts by the same teacher, they are read; otherwise they are computed and written there. teacher: a
-    function that loads the teacher. source: identifies the teacher. Raises CheckpointError, and what `teacher`
-    raises."""
+    function that loads the teacher. source: identifies the teacher. Raises CheckpointError, and what
+    `teacher` raises."""
     digest = digest_of([source, *texts])
     if path.exists():
         found, kept = load_tensors(path)
