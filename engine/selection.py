@@ -55,12 +55,15 @@ class Standards:
     """Ids, including the end token, of the text for a candidate that was refused too often, or if
     `at_a_loss` is true; used for one candidate at most. Empty: none."""
     at_a_loss: Callable[[Sequence[Finished]], bool] = lambda _: False
-    """Whether the last candidate should be replaced by the fallback; gets all candidates but an offer."""
+    """Whether the last candidate should be replaced by the fallback; gets all that the model wrote."""
     alone: bool = False
     """Whether that holds for one candidate alone too."""
     offer: Callable[[Sequence[Finished]], tuple[int, ...]] = lambda _: ()
     """Ids, including the end token, of a text that takes the place of the last candidate but one; empty:
     none. Called once, with the candidates so far, of which there will be at least three."""
+    instead: Callable[[Sequence[Finished]], tuple[int, ...]] = lambda _: ()
+    """Ids, including the end token, of a text that takes the place of the newest of these candidates; empty:
+    none. Called with the candidates so far once the likeliest is among them, never for it or the last one."""
 
 
 class GenerationControl:
@@ -153,16 +156,16 @@ class Selection:
                 fresh = self._otherwise(tokenizer, row, sampling)
                 fresh.refusals = row.refusals + 1
             else:
-                fresh = self._fallback(tokenizer, row) or self._offer(tokenizer, row, done)
+                fresh = self._fallback(tokenizer, row) or self._offered(tokenizer, row, done)
         elif (
             self.standards
             and (self.distinct or self.standards.alone)
             and self._last(row)
-            and self.standards.at_a_loss([*self.told, done])
+            and self.standards.at_a_loss([*self._written(), done])
         ):
             fresh = self._fallback(tokenizer, row)
         else:
-            fresh = self._offer(tokenizer, row, done)
+            fresh = self._offered(tokenizer, row, done)
         if fresh is None:
             self.taken.add(key)
             self.told.append(done)
@@ -178,6 +181,21 @@ class Selection:
         """Whether all other candidates stay, or are an offer."""
         told = {done.index for done in self.told}
         return all(one is row or one.given or one.index in told for one in self.rows)
+
+    def _written(self) -> list[Finished]:
+        """The candidates that stay and are the model's own."""
+        return [one for one in self.told if not self.rows[one.index - 1].given]
+
+    def _offered(self, tokenizer: Tokenizer, row: Row, done: Finished) -> Row | None:
+        """A row with what the caller would rather show; None if that is nothing."""
+        return self._offer(tokenizer, row, done) or self._instead(tokenizer, row, done)
+
+    def _instead(self, tokenizer: Tokenizer, row: Row, done: Finished) -> Row | None:
+        told = {one.index for one in self.told}
+        waits = any(one.likeliest and one.index not in told for one in self.rows)
+        if not (self.standards and self.distinct and told) or waits or self._last(row):
+            return None
+        return self._given(tokenizer, row, self.standards.instead([*self.told, done]))
 
     def _offer(self, tokenizer: Tokenizer, row: Row, done: Finished) -> Row | None:
         """A row with an offer; None if there is none or it is not its time: it never takes the place of the

@@ -10,7 +10,8 @@ An answer is sampled again if
 - it answers a question with what was taught for one that means something else (engine.encoder),
 - it says that Vidya does not know, although an answer was taught or another candidate may know.
 If nothing was taught for a question and the model is sure of no answer, the last of several candidates
-is NOT_KNOWN. The answer of a lesson that may be meant is offered in place of the one before that. If a lesson
+is NOT_KNOWN. The answer of a lesson that may be meant is offered in place of the one before that, and while
+the model is sure of no answer, the nearest lessons are offered in place of all but its likeliest. If a lesson
 was recalled (learning.teacher.recall) and no candidate gives its answer, the last one does. If the owner may
 hurt himself, the last one is CRISIS unless another is, and it counts as the surest. An answer taught for the
 question itself is always acceptable. Left out: sampling (engine.generate).
@@ -19,7 +20,7 @@ question itself is always acceptable. Left out: sampling (engine.generate).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -30,7 +31,7 @@ from learning.protocol.records import Lesson, Turns
 from learning.teacher.certainty import AT_A_LOSS, EXPONENT, SURE, certainty, of_not_knowing
 from learning.teacher.known import CRISIS_FOLD, NOT_KNOWN_FOLD, Known
 from learning.teacher.recall import Recalled
-from learning.text.asking import asks_in_english, asks_yes_or_no, is_question
+from learning.text.asking import asks_in_any_order, asks_in_english, asks_yes_or_no
 from learning.text.comfort import CRISIS, in_danger, in_need, in_place
 from learning.text.content import content_words
 from learning.text.flaws import broken, chunks, mended, seams
@@ -81,12 +82,14 @@ class AnswerCheck:
     """The lesson that stands before the question."""
     find: Callable[[], Recalled | None] = lambda: None
     """Finds the lesson whose answer may be offered."""
+    nearest: Callable[[], Sequence[Lesson]] = tuple
+    """Finds the lessons that are offered if the model knows no answer, nearest first."""
     near: Callable[[], Mapping[str, float]] = dict
     """Finds {folded taught answer: cosine of the owner's question and the nearest lesson of that answer}."""
     exponent: float = EXPONENT
     """Of certainty, the model's own."""
-    offered: Recalled | None = None
-    """The lesson whose answer was offered."""
+    offered: dict[str, Lesson] = field(default_factory=dict)
+    """Folded answer that was offered -> its lesson."""
     told: list[float | None] = field(default_factory=list)
     """Certainties of the candidates that `shown` has seen; an offer has none."""
 
@@ -110,7 +113,7 @@ class AnswerCheck:
     @property
     def may_not_know(self) -> bool:
         """True if "I do not know" may be right: a question for which nothing was taught."""
-        return not self._answers and not self._in_need and is_question(self._said[-1])
+        return not self._answers and not self._in_need and asks_in_any_order(self._said[-1])
 
     @property
     def _answers_it(self) -> bool:
@@ -133,14 +136,23 @@ class AnswerCheck:
         alone = self.recalled is not None or self._in_danger
         fits = (alone or self.may_not_know) and len(fallback) <= max_tokens
 
+        def offered(found: Iterable[Recalled], answers: Sequence[Finished]) -> tuple[int, ...]:
+            given = {*self.offered, *(fold(one.text) for one in answers)}
+            for one in found:
+                ids = (*tokenizer.encode(one.answer), tokenizer.chat.end)
+                if len(ids) <= max_tokens and fold(one.answer) not in given:
+                    self.offered[fold(one.answer)] = one.lesson
+                    return ids
+            return ()
+
         def offer(answers: Sequence[Finished]) -> tuple[int, ...]:
-            found = self._to_offer(answers)
-            ids = (*tokenizer.encode(found.answer), tokenizer.chat.end) if found else ()
-            self.offered = found if len(ids) <= max_tokens else None
-            return ids if self.offered else ()
+            return offered([self._meant] if self._meant else (), answers)
+
+        def instead(answers: Sequence[Finished]) -> tuple[int, ...]:
+            return offered(self._perhaps if self._lost(answers) else (), answers)
 
         fallback = fallback if fits else ()
-        return Standards(self.acceptable, fallback, self.at_a_loss, alone, offer)
+        return Standards(self.acceptable, fallback, self.at_a_loss, alone, offer, instead)
 
     def acceptable(self, answer: Finished) -> bool:
         """True if the answer may be shown."""
@@ -175,11 +187,19 @@ class AnswerCheck:
             return False
         return all(self._certainty(answer) < AT_A_LOSS for answer in answers)
 
-    def _to_offer(self, answers: Sequence[Finished]) -> Recalled | None:
-        """The lesson that may be meant, if none of these answers is its own."""
-        found = self._meant
-        given = found and any(fold(one.text) == fold(found.answer) for one in answers)
-        return None if given else found
+    def _lost(self, answers: Sequence[Finished]) -> bool:
+        """Whether something is asked and none of these answers claims to know it."""
+        if not self.may_not_know or self.recalled or self._in_danger:
+            return False
+        own = [one for one in answers if fold(one.text) not in {*self.offered, NOT_KNOWN_FOLD}]
+        return all(self._certainty(one) < AT_A_LOSS for one in own)
+
+    @cached_property
+    def _perhaps(self) -> list[Recalled]:
+        """What is offered to a question that the model cannot answer, the likeliest first."""
+        found = [Recalled(lesson, 0.0) for lesson in self.nearest()] if self.several else []
+        found = [one for one in found if self._in_form(one)]
+        return [self._meant, *found] if self._meant else found
 
     @cached_property
     def _meant(self) -> Recalled | None:
@@ -189,8 +209,7 @@ class AnswerCheck:
 
     def offered_lesson(self, text: str) -> Lesson | None:
         """The lesson that was offered, if that is its answer."""
-        found = self.offered
-        return found.lesson if found and fold(text) == fold(found.answer) else None
+        return self.offered.get(fold(text))
 
     @cached_property
     def _cosines(self) -> Mapping[str, float]:
@@ -246,7 +265,7 @@ class AnswerCheck:
             sure = max(sure, self._meant.likely)  # how sure the model is of it has a part in that
         elif sure is not None and fold(text) == self._latest:
             sure = max(sure, TAUGHT)
-        last = len(self.told) == count - 1 - (self.offered is not None)
+        last = len(self.told) == count - 1 - len(self.offered)
         if fold(answer.text) == NOT_KNOWN_FOLD and self.may_not_know and last and self.told:
             sure = max(sure or 0.0, of_not_knowing(self.told))
         if self._in_danger and fold(answer.text) == CRISIS_FOLD:

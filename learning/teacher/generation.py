@@ -160,6 +160,7 @@ class Answerer:
             )
             if request.offers and request.again is None and recalled is None:
                 check.find = partial(self._recall.offer, request.turns[-1].text)
+                check.nearest = partial(self._recall.nearest, request.turns[-1].text)
         seen_likeliest = request.others and published.version == self._answered
         self._answered = published.version
         for event in generate(

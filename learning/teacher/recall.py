@@ -6,9 +6,10 @@ function of how near it is and of how likely its answer is after the question un
 (learning.teacher.relevance, benchmarks/results/recall.md).
 
 A lesson that may be meant is offered: its answer becomes one of the candidates, and the model writes the
-others without it. Only answers to the owner use this: what measures the weights never sends a Generate with
-`recall` or `offers`. All is kept in memory and nothing is written; what no longer stands in the journal is
-never recalled. Left out: how an answer is made of it (learning.teacher.generation).
+others without it. Where the model knows no answer, the nearest lessons are offered, however likely. Only
+answers to the owner use this: what measures the weights never sends a Generate with `recall` or `offers`. All
+is kept in memory and nothing is written; what no longer stands in the journal is never recalled.
+Left out: how an answer is made of it (learning.teacher.generation).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 
 import torch
 from torch import Tensor
@@ -38,6 +40,7 @@ from learning.teacher.relevance import (
 )
 from learning.text.another import asks_another
 from learning.text.asking import asks_in_english, asks_yes_or_no, fits, read_out
+from learning.text.content import content_words
 from learning.text.normalise import fold
 from personality.book import shipped_book_path
 
@@ -49,6 +52,9 @@ PIECE = 32
 """Lessons per pass; an offer waits for one at most."""
 FLOOR = 0.3
 """Cosine below which a lesson's answer is not even looked at."""
+NEARBY = 0.35
+"""Cosine from which a lesson is offered to a question that the model cannot answer. Chosen on the tuning half
+of benchmarks/data/people.jsonl (benchmarks/results/offers.md)."""
 SAME = 0.65
 """Cosine from which a question for a yes or no is about the same as its nearest lesson."""
 READ_OUT = 0.9
@@ -146,16 +152,31 @@ class LessonRecall:
         Only of answers that were taught to English questions alone, never to a greeting or in the book.
         Empty where finding out would take long. Raises JournalError."""
         with self._soon(message, lambda: self._own) as ready:
-            if not ready or not self._own:
-                return {}
-            if self._own_known is None:
-                self._own_known = torch.stack([self._vectors[one] for one in self._own])
-            cosines = (self._own_known @ self._parts(message).T).amax(1).tolist()
             found = dict[str, float]()
-            for answer, cosine in zip(self._folded, cosines, strict=True):
+            for place, cosine in enumerate(self._own_cosines(message) if ready else ()):
+                answer = self._folded[place]
                 if answer not in self._general:
                     found[answer] = max(cosine, found.get(answer, -1.0))
             return found
+
+    def nearest(self, message: str) -> list[Lesson]:
+        """The lessons that lie nearest to the owner's message, nearest first, at most NEAREST, of those that
+        may be meant. Only lessons that answer English questions. Empty where finding out would take long.
+        Raises JournalError."""
+        with self._soon(message, lambda: self._own) as ready:
+            cosines = self._own_cosines(message) if ready else []
+            places = [place for place, cosine in enumerate(cosines) if cosine >= NEARBY]
+            places.sort(key=lambda place: -cosines[place])
+            near = (self._lessons[i] for i in places if self._folded[i] not in self._general)
+            return list(islice((one for one in near if _may_concern(one, message)), NEAREST))
+
+    def _own_cosines(self, message: str) -> list[float]:
+        """Of the message, or its nearest sentence, and each of `_own`; their vectors are there."""
+        if not self._own:
+            return []
+        if self._own_known is None:
+            self._own_known = torch.stack([self._vectors[one] for one in self._own])
+        return (self._own_known @ self._parts(message).T).amax(1).tolist()
 
     def _parts(self, message: str) -> Tensor:
         """Vectors, [P, S], of the message and of each of its sentences; the question may be one of them.
@@ -326,9 +347,21 @@ def _asks(lesson: Lesson) -> bool:
 
 def _may_be_meant(lesson: Lesson, message: str) -> bool:
     """Whether nothing in the words of the message speaks against it."""
+    return same_person(_question(lesson), message) and _of_this(lesson, message)
+
+
+def _may_concern(lesson: Lesson, message: str) -> bool:
+    """Whether it may be meant. Also if the message names what was taught, and not the owner: "Biscotti's bed,
+    which spot is it?"."""
+    question = _question(lesson)
+    named = (content_words(lesson.answer) - content_words(question)) & content_words(message)
+    return (bool(named) or same_person(question, message)) and _of_this(lesson, message)
+
+
+def _of_this(lesson: Lesson, message: str) -> bool:
+    """Whether the message asks for nothing that the lesson cannot answer."""
     question, answer = _question(lesson), lesson.answer
-    other = not same_person(question, message) or asks_another(message, question, answer)
-    return not other and fits(message, question, answer)
+    return not asks_another(message, question, answer) and fits(message, question, answer)
 
 
 def _question(lesson: Lesson) -> str:

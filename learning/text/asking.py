@@ -37,6 +37,30 @@ def is_question(message: str) -> bool:
     return plain.endswith("?") or bool(_ASKS.fullmatch(plain.rstrip("!. ")))
 
 
+_IN = "at|in|on|from|since|until|to|with|by|for|under"
+_OF_IT = "it|he|she|they|that|them|this|i|we|you"
+_LOOSELY = re.compile(
+    rf"(?:{_IN}) (?:what|when) (?:[\w'-]+ )*(?:{_VERB}|has|have) .+"  # at what trade do i work
+    r"|whose .+|whom .+|who (?!cares|knows)[\w'-]+ .+"  # who gave me my dog
+    rf"|(?:{_IN})? ?which (?!is|was|means|makes|i )[\w'-]+ .+"  # which code opens the door
+    r"|how (?:many|old|long|often|far) .+"  # how long have i been there
+    r"|.+[,:.;] (?:what|why|how)(?:'s)? (?!an? ).+"  # my trade, what is it
+    rf"|.+[,:.;] which [\w'-]+(?:'s| (?:{_VERB}|has|have)) .+"  # my floor, which number is it
+    rf"|.+[,:.;] (?:who|where|when|which)(?:'s| (?:{_VERB}|has|have)) (?:{_OF_IT})\b.*"  # ..., where is it
+    r"|(?!.*\b(?:know|guess|matter|sure|remember|tell|care|see)\b)(?:\S+ ){2,}"
+    r"(?:what|where|which|who|when|how long)(?: again)?"  # my ex-wife is living where
+    r"|(?:my|our|the) (?:\S+ )+please",  # the fruit I am allergic to please
+    re.IGNORECASE,
+)
+
+
+def asks_in_any_order(message: str) -> bool:
+    """Whether something is asked (`is_question`), in the order of talk too: "my trade, what is it". It is
+    taken for a question too easily where it matters much: "my sister, which side is she on, left me"."""
+    plain = " ".join(message.replace("\u2019", "'").split())
+    return is_question(message) or bool(_LOOSELY.fullmatch(plain.rstrip("!. ")))
+
+
 _OPENS = r"(?:(?:please )?(?:tell|remind) me,? |(?:do|can) you (?:know|remember|tell me) )?"
 _NUMBER = re.compile(
     rf"{_OPENS}(?:how (?:old|many|much|tall|big|far|heavy)"

@@ -129,10 +129,39 @@ def test_an_offer_takes_the_place_of_the_last_but_one_drawn(
     assert len(set(map(text_key, texts))) == n
 
 
+def test_texts_stand_in_place_of_guesses_once_the_likeliest_is_there(
+    tiny_model: Model, tiny_tokenizer: Tokenizer
+) -> None:
+    asked, lost = list[Sequence[Finished]](), list[Sequence[Finished]]()
+    left = ["It may be.", "Or so.", "Nor that."]
+
+    def instead(answers: Sequence[Finished]) -> tuple[int, ...]:
+        asked.append(answers)
+        return _fallback(tiny_tokenizer, left.pop(0)) if left else ()
+
+    def at_a_loss(answers: Sequence[Finished]) -> bool:
+        lost.append(answers)
+        return True
+
+    fallback = _fallback(tiny_tokenizer)
+    standards = Standards(lambda _: True, fallback, at_a_loss, instead=instead)
+    _, before = _draw(tiny_model, tiny_tokenizer, 5, Standards(lambda _: True))
+    _, done = _draw(tiny_model, tiny_tokenizer, 5, standards)
+    texts = [answer.text for answer in done.values()]
+    assert done[1] == before[1] and all(
+        1 in [answer.index for answer in answers] for answers in asked
+    )
+    assert {"It may be.", "Or so.", "I am not."} <= set(texts) and len(set(texts)) == 5
+    given = {"It may be.", "Or so.", "Nor that."}
+    (told,) = lost
+    assert not given & {answer.text for answer in told}, "only what the model wrote is judged"
+
+
 def test_there_is_no_offer_among_two_or_without_need_of_different_ones(
     tiny_model: Model, tiny_tokenizer: Tokenizer
 ) -> None:
-    standards = Standards(lambda _: True, offer=lambda _: _fallback(tiny_tokenizer))
+    said = _fallback(tiny_tokenizer)
+    standards = Standards(lambda _: True, offer=lambda _: said, instead=lambda _: said)
     for n in (1, 2):
         _, done = _draw(tiny_model, tiny_tokenizer, n, standards)
         assert "I am not." not in [answer.text for answer in done.values()]

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -123,7 +124,39 @@ def test_a_lesson_is_offered_where_no_candidate_gives_its_answer() -> None:
         ("my dog, what's he called", guess, 3),  # it would be cut off
     ):
         asked = offering(message)
-        assert asked.standards(tokenizer, room).offer([said]) == () and asked.offered is None
+        assert asked.standards(tokenizer, room).offer([said]) == () and not asked.offered
+
+
+def test_the_nearest_lessons_are_offered_while_the_model_knows_no_answer() -> None:
+    tokenizer, guess = load_tokenizer(SHIPPED / "10m"), answer("Rex.", UNSURE)
+    near = [
+        replace(TAUGHT, answer=f"Your {pet} is called Bo.", id=n)
+        for n, pet in enumerate(("dog", "cat", "rabbit"))
+    ]
+
+    def asked(message: str, **other: Any) -> AnswerCheck:
+        turns = (Turn("user", message),)
+        return AnswerCheck(turns, Known.of((), near), True, nearest=lambda: near, **other)
+
+    def offers(check: AnswerCheck, *answers: Finished, room: int = 64) -> list[str]:
+        instead, told = check.standards(tokenizer, room).instead, list(answers)
+        while ids := instead(told):
+            told.append(answer(tokenizer.decode(ids[:-1])))
+        return [one.text for one in told[len(answers) :]]
+
+    message = "the furry one, what's he called"
+    check, texts = asked(message), [lesson.answer for lesson in near]
+    assert offers(check, guess, answer(NOT_KNOWN, SURE)) == texts
+    assert [check.offered_lesson(text) for text in texts] == near
+    assert check.shown(answer(texts[1], SURE), 5) == (texts[1], None)
+    assert not offers(asked(message), answer("Rex.", SURE)), "the model knows it"
+    assert not offers(asked(message), guess, room=3), "they would be cut off"
+    assert not offers(asked("Is he called Rex?"), guess), "asks for a yes or no"
+    assert not offers(asked("The furry one ran away."), guess), "asks nothing"
+    assert not offers(replace(asked(message), several=False), guess)
+    meant = Recalled(near[1], 0.4)
+    first = offers(asked(message, find=lambda: meant), guess)
+    assert first == [texts[1], texts[0], texts[2]], "the one that may be meant is the first"
 
 
 def test_an_answer_is_as_sure_as_its_lesson_is_meant() -> None:

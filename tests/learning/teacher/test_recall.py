@@ -299,6 +299,28 @@ def test_an_offer_does_not_keep_the_owner_waiting(
     assert recall.offer("  ") is None
 
 
+def test_the_nearest_lessons_are_found_however_likely_they_are_meant(
+    tiny_place: Place, recall: LessonRecall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = tiny_place[2]
+    assert recall.nearest(ASKED) == []
+    greeting = lesson("Good morning!", "I slept well.")
+    dog, sister, _ = teach(journal, DOG_LESSON, SISTER_LESSON, greeting, learned=True)
+    monkeypatch.setattr(module, "NEARBY", -1.0)
+    assert [one.id for one in recall.nearest(ASKED)] == [dog.id, sister.id]
+    assert [one.id for one in recall.nearest("I saw it. What is my dog called?")][0] == dog.id
+    assert not recall.nearest("Where does Tom's sister live?"), "that is not the owner's"
+    named = recall.nearest("Bruno, what is he?")
+    assert [one.id for one in named] == [dog.id], "the fact is named"
+    monkeypatch.setattr(module, "NEAREST", 1)
+    assert len(recall.nearest(ASKED)) == 1
+    monkeypatch.setattr(module, "NEARBY", 1.1)
+    assert recall.nearest(ASKED) == []
+    monkeypatch.setattr(module, "AT_ONCE", 0)
+    teach(journal, lesson("Where do I work?", "You work at the mill."))
+    assert recall.nearest(ASKED) == [], "it would take long"
+
+
 def test_a_question_for_a_yes_or_no_gets_one_from_the_lesson_that_says_so(
     tiny_place: Place, recall: LessonRecall
 ) -> None:

@@ -7,6 +7,7 @@ import pytest
 from learning.text.asking import (
     answered,
     asked_form,
+    asks_in_any_order,
     asks_in_english,
     asks_yes_or_no,
     fits,
@@ -33,6 +34,32 @@ from learning.text.asking import (
 )
 def test_what_is_a_question(message: str, asked: bool) -> None:
     assert is_question(message) == asked
+
+
+@pytest.mark.parametrize(
+    ("message", "asked"),
+    [
+        ("where do i live", True),
+        ("The cat?", True),
+        ("my trade, what is it", True),
+        ("my floor, which number is it", True),
+        ("my ring, where's it lost", True),
+        ("who gave me my dog", True),
+        ("which code opens the door", True),
+        ("at what trade do i work", True),
+        ("how long have i been there", True),
+        ("my ex-wife is living where", True),
+        ("the fruit I am allergic to please", True),
+        ("My house has no number, which vexes the postman.", False),
+        ("My sister, who is ill, rang me.", False),
+        ("Just watched Tarzan. What a great movie!", False),
+        ("I do not know what", False),
+        ("who cares", False),
+        ("", False),
+    ],
+)
+def test_what_is_asked_in_any_order(message: str, asked: bool) -> None:
+    assert asks_in_any_order(message) == asked
 
 
 def test_what_is_answered_by_yes_or_no() -> None:
