@@ -27,7 +27,7 @@ class Generate:
     """True: the lesson that the last message asks for in other words may help (learning.teacher.recall).
     False wherever the weights alone are to be seen."""
     offers: bool = False
-    """True: one of several candidates may be the answer of a lesson that the last message perhaps asks for.
+    """True: some of several candidates may be the answers of lessons that the last message perhaps asks for.
     False wherever the model alone is to be seen."""
     others: bool = False
     """True: the owner has seen answers to the same turns and wants others. The likeliest one comes again only

@@ -99,7 +99,8 @@ class Exchange:
 
     def as_seen(self, index: int | None = None, text: str = "") -> list[Candidate]:
         """The candidates with the texts that the owner sees now. text: of number `index`, instead of what its
-        card shows."""
+        card shows. Offers are left out but for that one: what was taught for another question is not wrong
+        because it does not answer this one."""
         return [
             Candidate(
                 self.ask.id,
@@ -111,4 +112,5 @@ class Exchange:
                 0,
             )
             for card in self.cards
+            if card.index == index or not card.offered
         ]

@@ -59,7 +59,7 @@ class Settings:
     recall: bool = False
     """Whether the lesson that a message asks for in other words may help to answer it."""
     offers: bool = True
-    """Whether one of the answers may be that of a lesson which a message perhaps asks for."""
+    """Whether some of the answers may be those of lessons which a message perhaps asks for."""
     reasons: bool = False
     """Whether pauses carry your reasons ("shorter please") over to other messages."""
     mark_taste: bool = False

@@ -156,7 +156,8 @@ def groups(themes: Sequence[str]) -> tuple[SettingGroup, ...]:
                     "offers",
                     "offer lessons",
                     "On: if a message may ask for a lesson in other words, one of the answers is that "
-                    "lesson's. It has no certainty and stands last.",
+                    "lesson's; where Vidya knows no answer, up to three are those of the nearest lessons. "
+                    "They have no certainty and stand last.",
                     choices=(True, False),
                     words=_switch,
                 ),

@@ -28,6 +28,22 @@ def test_a_pick_becomes_the_answer_the_lesson_and_a_line_of_the_book(start: Star
     assert talk.teacher.requests[1:] == [Learn()]
 
 
+def test_an_offer_that_was_not_picked_is_not_rejected(start: Start) -> None:
+    talk = start(manual=True)
+    ask = talk.session.say("hello")
+    talk.teacher.finish()
+    for index, text in ((3, "Hi!"), (4, "Hm?")):
+        one = Candidate(ask.id, index, text, (1,), (-1.0,), "end", 1)
+        talk.session.handle(CandidateDone(one, 12, offered=True))
+    talk.session.pick(2)
+    assert talk.last_lesson().rejected == ("Hello there.", "Hello you.")
+    talk.session.pick(3)
+    assert talk.last_lesson().answer == "Hi!"
+    assert talk.last_lesson().rejected == ("Hello there.", "Good day.", "Hello you.")
+    talk.session.correct("Good morning.")
+    assert "Hm?" not in talk.last_lesson().rejected
+
+
 def test_a_pick_that_cannot_be_is_refused_and_changes_nothing(start: Start) -> None:
     talk = start(manual=True)
     with pytest.raises(VidyaError, match="no candidates wait"):
