@@ -220,12 +220,12 @@ class AnswerCheck:
 
     def _means_another(self, text: str) -> bool:
         """Whether the text says something of the owner that was taught for a question which means something
-        else. Not if it was told in this talk, or if its lesson is likely to be meant."""
+        else. Not if the owner said it in this talk, or if its lesson is likely to be meant."""
         folded = fold(text)
         if folded == NOT_KNOWN_FOLD or self._cosines.get(folded, 1.0) >= FAR:
             return False
         fact = content_words(text) - content_words(self._said[-1])
-        if not _OF_OWNER.search(text) or any(fact <= content_words(t) for t in self._talk[:-1]):
+        if not _OF_OWNER.search(text) or any(fact <= content_words(t) for t in self._said[:-1]):
             return False
         meant = self._meant
         return not (meant and meant.likely >= MEANT and fold(meant.answer) == folded)

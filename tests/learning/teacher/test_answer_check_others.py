@@ -94,6 +94,11 @@ def test_what_was_taught_for_a_question_that_means_something_else_is_not_given()
         check("Her name is Ingrid.", "I see.", question, lessons=(SISTER,)), near=cosines(0.0)
     )
     assert told.acceptable(answer(SISTER.answer, SURE)), "told in this talk"
+    before = check(SISTER.prompt[-1].text, SISTER.answer, question, lessons=(SISTER,))
+    repeated = replace(before, near=cosines(0.0))
+    assert not repeated.acceptable(answer(SISTER.answer, SURE)), (
+        "Vidya said it, to another question"
+    )
     for likely in (MEANT, MEANT - 0.01):
         meant = replace(far, near=cosines(0.0), find=partial(Recalled, SISTER, likely))
         assert meant.acceptable(answer(SISTER.answer, SURE)) == (likely == MEANT)
