@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from learning.protocol.records import Lesson, Role, Turns
+from learning.text.asking import asks_in_any_order
 from learning.text.normalise import fold, fold_answer, fold_prompt
 
 
@@ -38,14 +39,6 @@ _LIGHT = _PERSONS | {"is", "have"}
 """Words that alone do not tell what a text is about."""
 _TALK = _set("tell remember know again say still really think forget guess mean it its")
 """Words that people add when they ask for something once more."""
-_ASKING = _BE | _HAVE | _set(f"{_ASK} {_MAY} tell say name guess describe remember")
-
-
-def is_question(message: str) -> bool:
-    """Whether a message ends with a question mark or begins with a word that asks ("what", "tell", "is"
-    ...)."""
-    words = fold(message).split()
-    return message.rstrip().endswith("?") or bool(words) and words[0] in _ASKING
 
 
 @dataclass(frozen=True)
@@ -114,7 +107,8 @@ class _Claim:
     def is_about(self, question: str, asked: _Words, asks: bool, answer: _Words) -> bool:
         """Whether an exchange is about the lesson's subject.
 
-        question: folded. asked, answer: the words of question and answer. asks: see `is_question`.
+        question: folded. asked, answer: the words of question and answer. asks: whether the question asks
+        something (learning.text.asking).
         """
         if question == self.question or (self.frame and self.frame <= answer.plain):
             return True
@@ -171,7 +165,7 @@ class Contradictions:
         """The newest lesson with an id above `after` that the answer contradicts. None if it contradicts
         none, or if it agrees with another lesson on the subject."""
         asked, said = _read(question, "user"), _read(answer, "assistant")
-        folded, wording, asks = fold_answer(answer), fold(question), is_question(question)
+        folded, wording, asks = fold_answer(answer), fold(question), asks_in_any_order(question)
         agree, against = list[_Claim](), list[_Claim]()
         for claim in self._near(wording, asked.content | said.content):
             if not claim.is_about(wording, asked, asks, said):

@@ -17,7 +17,7 @@ _ASKS = re.compile(
     r"|(?:what|who|where|when|how)'?s .+"  # whats my name
     rf"|(?:{_VERB}|have|has) .+"  # do you know me
     r"|(?:please |can you |could you |would you )*(?:tell|give|show) (?:me|us) .+"
-    r"|(?:please )?(?:say|name) (?!of\b).+",
+    r"|(?:please )?(?:say|name|guess|describe) (?!of\b).+",
     re.IGNORECASE,
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from learning.journal.contradictions import Contradictions, is_question, touches
+from learning.journal.contradictions import Contradictions, touches
 from learning.protocol.records import Lesson, Turn
 
 
@@ -97,17 +97,6 @@ def test_a_lesson_after_talk_is_known_by_all_of_it() -> None:
     found = Contradictions([Lesson("pick", talk, "Because.", id=1)])
     assert found.taught(talk)
     assert not found.taught(talk[2:])
-
-
-@pytest.mark.parametrize(
-    ("message", "question"),
-    [
-        *(("Where is it?", True), ("who is oriel", True), ("Tell me about it", True)),
-        *(("I live in Rome.", False), ("", False), ("My dog is called Rex", False)),
-    ],
-)
-def test_questions(message: str, question: bool) -> None:
-    assert is_question(message) is question
 
 
 def test_messages_touch_where_they_share_what_they_are_about() -> None:

@@ -41,6 +41,10 @@ def test_what_is_a_question(message: str, asked: bool) -> None:
     [
         ("where do i live", True),
         ("The cat?", True),
+        ("who is oriel", True),
+        ("Tell me about it", True),
+        ("describe my dog", True),
+        ("My dog is called Rex", False),
         ("my trade, what is it", True),
         ("my floor, which number is it", True),
         ("my ring, where's it lost", True),
