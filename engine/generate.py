@@ -133,7 +133,9 @@ def _stream(
     size = prompt.length + limit
     waves = [_wave(prompt, first_logits, rows, size)]
     held: list[Finished] = []
-    greedy_first = selection.distinct and sampling.temperature == 0.0
+    standards = selection.standards
+    waits = rows[0].likeliest and standards is not None and standards.instead is not None
+    first_first = selection.distinct and (sampling.temperature == 0.0 or waits)
     while waves:
         for wave in list(waves):
             again: list[Row] = []
@@ -144,9 +146,9 @@ def _stream(
                     yield event
                     continue
                 held.append(event)
-                if greedy_first and event.index != 1:
+                if first_first and event.index != 1:
                     continue
-                greedy_first = False
+                first_first = False
                 for done in held:
                     if (row := selection.retry(done, tokenizer, sampling)) is not None:
                         again.append(row)

@@ -61,9 +61,10 @@ class Standards:
     offer: Callable[[Sequence[Finished]], tuple[int, ...]] = lambda _: ()
     """Ids, including the end token, of a text that takes the place of the last candidate but one; empty:
     none. Called once, with the candidates so far, of which there will be at least three."""
-    instead: Callable[[Sequence[Finished]], tuple[int, ...]] = lambda _: ()
+    instead: Callable[[Sequence[Finished]], tuple[int, ...]] | None = None
     """Ids, including the end token, of a text that takes the place of the newest of these candidates; empty:
-    none. Called with the candidates so far once the likeliest is among them, never for it or the last one."""
+    none. Called with the candidates so far, never for the likeliest one or the last one. The likeliest one
+    ends first then. None: it is never called, and candidates end in any order."""
 
 
 class GenerationControl:
@@ -191,11 +192,10 @@ class Selection:
         return self._offer(tokenizer, row, done) or self._instead(tokenizer, row, done)
 
     def _instead(self, tokenizer: Tokenizer, row: Row, done: Finished) -> Row | None:
-        told = {one.index for one in self.told}
-        waits = any(one.likeliest and one.index not in told for one in self.rows)
-        if not (self.standards and self.distinct and told) or waits or self._last(row):
+        instead = self.standards.instead if self.standards and self.distinct else None
+        if instead is None or row.likeliest or not self.told or self._last(row):
             return None
-        return self._given(tokenizer, row, self.standards.instead([*self.told, done]))
+        return self._given(tokenizer, row, instead([*self.told, done]))
 
     def _offer(self, tokenizer: Tokenizer, row: Row, done: Finished) -> Row | None:
         """A row with an offer; None if there is none or it is not its time: it never takes the place of the

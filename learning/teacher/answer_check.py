@@ -10,10 +10,10 @@ An answer is sampled again if
 - it answers a question with what was taught for one that means something else (engine.encoder),
 - it says that Vidya does not know, although an answer was taught or another candidate may know.
 If nothing was taught for a question and the model is sure of no answer, the last of several candidates
-is NOT_KNOWN. The answer of a lesson that may be meant is offered in place of the one before that, and while
-the model is sure of no answer, the nearest lessons are offered in place of all but its likeliest. If a lesson
-was recalled (learning.teacher.recall) and no candidate gives its answer, the last one does. If the owner may
-hurt himself, the last one is CRISIS unless another is, and it counts as the surest. An answer taught for the
+is NOT_KNOWN, and the nearest lessons are offered in place of the others but the likeliest. The answer of a
+lesson that may be meant is offered in any case, in place of the last candidate but one. If a lesson was
+recalled (learning.teacher.recall) and no candidate gives its answer, the last one does. If the owner may hurt
+himself, the last one is CRISIS unless another is, and it counts as the surest. An answer taught for the
 question itself is always acceptable. Left out: sampling (engine.generate).
 """
 
@@ -30,7 +30,7 @@ from learning.memory.tasks import NOT_KNOWN, stands_alone
 from learning.protocol.records import Lesson, Turns
 from learning.teacher.certainty import AT_A_LOSS, EXPONENT, SURE, certainty, of_not_knowing
 from learning.teacher.known import CRISIS_FOLD, NOT_KNOWN_FOLD, Known
-from learning.teacher.recall import Recalled
+from learning.teacher.recall import NEAREST, Recalled
 from learning.text.asking import asks_in_any_order, asks_in_english, asks_yes_or_no
 from learning.text.comfort import CRISIS, in_danger, in_need, in_place
 from learning.text.content import content_words
@@ -82,8 +82,8 @@ class AnswerCheck:
     """The lesson that stands before the question."""
     find: Callable[[], Recalled | None] = lambda: None
     """Finds the lesson whose answer may be offered."""
-    nearest: Callable[[], Sequence[Lesson]] = tuple
-    """Finds the lessons that are offered if the model knows no answer, nearest first."""
+    nearest: Callable[[], Sequence[Lesson]] | None = None
+    """Finds the lessons that are offered if the model knows no answer, nearest first; None: none are."""
     near: Callable[[], Mapping[str, float]] = dict
     """Finds {folded taught answer: cosine of the owner's question and the nearest lesson of that answer}."""
     exponent: float = EXPONENT
@@ -137,7 +137,8 @@ class AnswerCheck:
         fits = (alone or self.may_not_know) and len(fallback) <= max_tokens
 
         def offered(found: Iterable[Recalled], answers: Sequence[Finished]) -> tuple[int, ...]:
-            given = {*self.offered, *(fold(one.text) for one in answers)}
+            given = {NOT_KNOWN_FOLD, CRISIS_FOLD, *self.offered}
+            given |= {fold(one.text) for one in answers}
             for one in found:
                 ids = (*tokenizer.encode(one.answer), tokenizer.chat.end)
                 if len(ids) <= max_tokens and fold(one.answer) not in given:
@@ -152,7 +153,8 @@ class AnswerCheck:
             return offered(self._perhaps if self._lost(answers) else (), answers)
 
         fallback = fallback if fits else ()
-        return Standards(self.acceptable, fallback, self.at_a_loss, alone, offer, instead)
+        lost = instead if self.nearest and self.may_not_know else None
+        return Standards(self.acceptable, fallback, self.at_a_loss, alone, offer, lost)
 
     def acceptable(self, answer: Finished) -> bool:
         """True if the answer may be shown."""
@@ -197,9 +199,11 @@ class AnswerCheck:
     @cached_property
     def _perhaps(self) -> list[Recalled]:
         """What is offered to a question that the model cannot answer, the likeliest first."""
-        found = [Recalled(lesson, 0.0) for lesson in self.nearest()] if self.several else []
-        found = [one for one in found if self._in_form(one)]
-        return [self._meant, *found] if self._meant else found
+        lessons = self.nearest() if self.nearest and self.several else ()
+        found = [one for one in (Recalled(x, 0.0) for x in lessons) if self._in_form(one)]
+        if meant := self._meant:
+            found = [meant, *(one for one in found if one.lesson != meant.lesson)]
+        return found[:NEAREST]
 
     @cached_property
     def _meant(self) -> Recalled | None:
@@ -255,6 +259,7 @@ class AnswerCheck:
         if self.offered_lesson(answer.text):
             return text, None
         if self._answers_another(text):
+            self.told.append(None)
             return text, None  # all retries said it too
         sure = certainty(answer.own_logprobs, self.exponent)
         if self.recalled and sure is not None:

@@ -160,7 +160,8 @@ class Answerer:
             )
             if request.offers and request.again is None and recalled is None:
                 check.find = partial(self._recall.offer, request.turns[-1].text)
-                check.nearest = partial(self._recall.nearest, request.turns[-1].text)
+                if not request.others:  # they were offered with the answers that the owner has seen
+                    check.nearest = partial(self._recall.nearest, request.turns[-1].text)
         seen_likeliest = request.others and published.version == self._answered
         self._answered = published.version
         for event in generate(
@@ -172,7 +173,9 @@ class Answerer:
             generator=generator,
             control=control,
             likeliest=not seen_likeliest,
-            standards=check.standards(tokenizer, sampling.max_tokens) if check else None,
+            standards=check.standards(tokenizer, min(sampling.max_tokens, context - len(ids)))
+            if check
+            else None,
         ):
             first = first or time.monotonic() - started
             if isinstance(event, Delta):

@@ -6,7 +6,7 @@ function of how near it is and of how likely its answer is after the question un
 (learning.teacher.relevance, benchmarks/results/recall.md).
 
 A lesson that may be meant is offered: its answer becomes one of the candidates, and the model writes the
-others without it. Where the model knows no answer, the nearest lessons are offered, however likely. Only
+others without it. Where the model knows no answer, the nearest lessons are offered, however unlikely. Only
 answers to the owner use this: what measures the weights never sends a Generate with `recall` or `offers`. All
 is kept in memory and nothing is written; what no longer stands in the journal is never recalled.
 Left out: how an answer is made of it (learning.teacher.generation).
@@ -19,7 +19,6 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
 
 import torch
 from torch import Tensor
@@ -39,7 +38,13 @@ from learning.teacher.relevance import (
     reads_contexts,
 )
 from learning.text.another import asks_another
-from learning.text.asking import asks_in_english, asks_yes_or_no, fits, read_out
+from learning.text.asking import (
+    asks_in_any_order,
+    asks_in_english,
+    asks_yes_or_no,
+    fits,
+    read_out,
+)
 from learning.text.content import content_words
 from learning.text.normalise import fold
 from personality.book import shipped_book_path
@@ -73,6 +78,7 @@ and 60 facts of the tuning half of people.jsonl: 580 questions about them, 272 t
 READER = Weighing(bias=-1.850, near=4.518, ahead=3.722, answer=0.044, token=0.980, least=0.8)
 """Of models that read contexts. Fitted at 135M on 20 such lessons and 30 facts: 290 and 212 questions."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
+_NAME = re.compile(r"\b[A-Z]\w+")
 
 
 @dataclass(frozen=True)
@@ -105,7 +111,7 @@ class LessonRecall:
         self._exact: dict[str, Lesson] = {}
         """Folded question -> its lesson."""
         self._general = frozenset[str]()
-        """Folded answers of the book, and of lessons that answer no question which makes sense alone."""
+        """Folded answers that may fit any question: see `_general_answers`, and those of the book."""
         self._own: list[KnownAnswer] = []
         """Those of `_lessons`, in their order."""
         self._wanted: list[KnownAnswer] = []
@@ -160,15 +166,20 @@ class LessonRecall:
             return found
 
     def nearest(self, message: str) -> list[Lesson]:
-        """The lessons that lie nearest to the owner's message, nearest first, at most NEAREST, of those that
-        may be meant. Only lessons that answer English questions. Empty where finding out would take long.
-        Raises JournalError."""
+        """The lessons that lie nearest to the owner's message, nearest first, at most NEAREST with different
+        answers, of those that may be meant. Only lessons that answer English questions. Empty where finding
+        out would take long. Raises JournalError."""
         with self._soon(message, lambda: self._own) as ready:
             cosines = self._own_cosines(message) if ready else []
             places = [place for place, cosine in enumerate(cosines) if cosine >= NEARBY]
             places.sort(key=lambda place: -cosines[place])
-            near = (self._lessons[i] for i in places if self._folded[i] not in self._general)
-            return list(islice((one for one in near if _may_concern(one, message)), NEAREST))
+            found = dict[str, Lesson]()
+            for place in places:
+                answer, lesson = self._folded[place], self._lessons[place]
+                fresh = answer not in found and answer not in self._general
+                if len(found) < NEAREST and fresh and _may_concern(lesson, message):
+                    found[answer] = lesson
+            return list(found.values())
 
     def _own_cosines(self, message: str) -> list[float]:
         """Of the message, or its nearest sentence, and each of `_own`; their vectors are there."""
@@ -283,7 +294,7 @@ class LessonRecall:
         self._mark, self._known, self._own_known, self._last = mark, None, None, None
         standing = self._journal.standing()
         self._lessons = recallable(standing)
-        self._general = frozenset(fold(one.answer) for one in standing if not _asks(one))
+        self._general = _general_answers(standing)
         self._exact = {fold(_question(lesson)): lesson for lesson in self._lessons}
         self._own = [KnownAnswer(_question(lesson), lesson.answer) for lesson in self._lessons]
         self._folded = [fold(one.answer) for one in self._own]
@@ -345,17 +356,26 @@ def _asks(lesson: Lesson) -> bool:
     return bool(lesson.prompt) and _alone(lesson) and asks_in_english(_question(lesson))
 
 
+def _general_answers(lessons: Sequence[Lesson]) -> frozenset[str]:
+    """Folded answers of which it is not known what they answer: those taught to a greeting or a remark too,
+    or to no English question that makes sense alone."""
+    remarks = {fold(x.answer) for x in lessons if x.prompt and not asks_in_any_order(_question(x))}
+    asked = {fold(x.answer) for x in lessons if _asks(x)}
+    return frozenset(remarks | ({fold(x.answer) for x in lessons} - asked))
+
+
 def _may_be_meant(lesson: Lesson, message: str) -> bool:
     """Whether nothing in the words of the message speaks against it."""
     return same_person(_question(lesson), message) and _of_this(lesson, message)
 
 
 def _may_concern(lesson: Lesson, message: str) -> bool:
-    """Whether it may be meant. Also if the message names what was taught, and not the owner: "Biscotti's bed,
-    which spot is it?"."""
+    """Whether it may be meant. Also if the message has a name out of the answer and speaks neither of the
+    owner nor of Vidya: "Biscotti's bed, which spot is it?"."""
     question = _question(lesson)
-    named = (content_words(lesson.answer) - content_words(question)) & content_words(message)
-    return (bool(named) or same_person(question, message)) and _of_this(lesson, message)
+    names = content_words(" ".join(_NAME.findall(lesson.answer))) - content_words(question)
+    named = bool(names & content_words(message)) and same_person(message, question)
+    return (named or same_person(question, message)) and _of_this(lesson, message)
 
 
 def _of_this(lesson: Lesson, message: str) -> bool:

@@ -18,7 +18,7 @@ from learning.journal.contradictions import Contradictions, touches
 from learning.journal.journal import Journal
 from learning.memory.tasks import stands_alone
 from learning.protocol.records import Turn, Turns
-from learning.text.asking import asks_in_any_order
+from learning.text.asking import is_question
 from learning.text.normalise import fold
 
 
@@ -65,7 +65,7 @@ def seen(turns: Turns, own: Mapping[int, int | None], taught: Contradictions) ->
             kept.append(turn)
             continue
         message, lesson = turns[place - 1].text, own[place]
-        told = not asks_in_any_order(message)
+        told = not is_question(message)
         against = taught.against(message, turn.text, lesson or 0)
         if lesson is None and asked and not (told and touches(message, last)):
             kept.pop()

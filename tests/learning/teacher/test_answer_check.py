@@ -140,7 +140,7 @@ def test_the_nearest_lessons_are_offered_while_the_model_knows_no_answer() -> No
 
     def offers(check: AnswerCheck, *answers: Finished, room: int = 64) -> list[str]:
         instead, told = check.standards(tokenizer, room).instead, list(answers)
-        while ids := instead(told):
+        while ids := instead(told) if instead else ():
             told.append(answer(tokenizer.decode(ids[:-1])))
         return [one.text for one in told[len(answers) :]]
 
@@ -157,6 +157,9 @@ def test_the_nearest_lessons_are_offered_while_the_model_knows_no_answer() -> No
     meant = Recalled(near[1], 0.4)
     first = offers(asked(message, find=lambda: meant), guess)
     assert first == [texts[1], texts[0], texts[2]], "the one that may be meant is the first"
+    unknown = replace(near[0], answer=NOT_KNOWN)
+    assert not offers(replace(asked(message), nearest=lambda: [unknown]), guess), "that stands last"
+    assert replace(asked(message), nearest=None).standards(tokenizer, 64).instead is None
 
 
 def test_an_answer_is_as_sure_as_its_lesson_is_meant() -> None:

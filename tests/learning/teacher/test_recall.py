@@ -311,7 +311,18 @@ def test_the_nearest_lessons_are_found_however_likely_they_are_meant(
     assert [one.id for one in recall.nearest("I saw it. What is my dog called?")][0] == dog.id
     assert not recall.nearest("Where does Tom's sister live?"), "that is not the owner's"
     named = recall.nearest("Bruno, what is he?")
-    assert [one.id for one in named] == [dog.id], "the fact is named"
+    assert [one.id for one in named] == [dog.id], "the name was taught"
+    assert not recall.nearest("Do you like Bruno?"), "that is about Vidya"
+    job = lesson("What is my job?", "You work as a baker at the mill.")
+    teach(journal, job, learned=True)
+    assert not recall.nearest("What work does Anna do?"), "work is no name"
+    again = lesson("the hound that is mine, what is it called", DOG_LESSON.answer, "pick")
+    hers = lesson("and the name?", DOG_LESSON.answer, "pick")
+    teach(journal, again, hers, learned=True)
+    found = [one.answer for one in recall.nearest(ASKED)]
+    assert found.count(DOG_LESSON.answer) == 1 and len(found) == 3, "each answer once"
+    teach(journal, lesson("My dog is here.", DOG_LESSON.answer), learned=True)
+    assert DOG_LESSON.answer not in [one.answer for one in recall.nearest(ASKED)], "a remark too"
     monkeypatch.setattr(module, "NEAREST", 1)
     assert len(recall.nearest(ASKED)) == 1
     monkeypatch.setattr(module, "NEARBY", 1.1)
