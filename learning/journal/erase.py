@@ -32,6 +32,8 @@ class ErasurePlan:
     """Conversations that stay and lose their title."""
     practices: tuple[int, ...] = ()
     """Runs of practice to delete, with the answers that were kept of them."""
+    candidates: tuple[int, ...] = ()
+    """Candidates to delete whose asks stay."""
 
 
 def plan_erasure(
@@ -46,7 +48,8 @@ def plan_erasure(
     """The rows to erase for one of the arguments, with all rows that quote them.
 
     conversation: everything in it. ask: the ask, and all later asks that have it in their history. lesson:
-    the lesson, its judgement, and all later asks that have its answer in their history. text: every ask,
+    the lesson, its judgement, all later asks that have its answer in their history, and the candidates
+    that give its answer, as offers do, unless another judgement is about them. text: every ask,
     lesson and title that contains the text, ignoring case. all: everything. Raises NotFound if nothing
     matches, and JournalError unless exactly one argument is given.
     """
@@ -59,6 +62,7 @@ def plan_erasure(
     lessons: set[int] = set()
     titles: set[int] = set()
     practices: set[int] = set()
+    candidates: set[int] = set()
     if all:
         practices = _numbers(store, "SELECT id FROM practices")
         asks = _numbers(store, "SELECT id FROM asks")
@@ -79,6 +83,8 @@ def plan_erasure(
             lessons |= _numbers(store, "SELECT id FROM lessons WHERE judgement = ?", row[1])
         if row and row[0] is not None and row[2]:
             asks = _quoting(store, row[0], row[2])
+        if row and row[2]:
+            candidates = _numbers(store, _COPIES, row[2].strip(), row[1])
     else:
         wanted = (text or "").casefold()
         practices = _numbers(
@@ -94,7 +100,10 @@ def plan_erasure(
         lessons |= _numbers(store, "SELECT id FROM lessons WHERE ask = ?", number)
         practices |= _numbers(store, _PRACTISED, number)
     return ErasurePlan(
-        *(tuple(sorted(some)) for some in (asks, lessons, judgements, titles, practices))
+        *(
+            tuple(sorted(some))
+            for some in (asks, lessons, judgements, titles, practices, candidates)
+        )
     )
 
 
@@ -120,6 +129,7 @@ def erase(store: Store, doomed: ErasurePlan) -> int:
             ("judgements", doomed.judgements),
             ("lessons", doomed.lessons),
             ("practices", doomed.practices),
+            ("candidates", doomed.candidates),
         ):
             connection.executemany(
                 f"DELETE FROM {table} WHERE id = ?", [(number,) for number in numbers]
@@ -145,6 +155,12 @@ def erase(store: Store, doomed: ErasurePlan) -> int:
 _PRACTISED = """SELECT practice FROM practice_samples
     WHERE problem = (SELECT trim(message) FROM asks WHERE id = ?)"""
 """Runs that practised on the message of an ask, as `taste` does."""
+
+
+_COPIES = """SELECT id FROM candidates WHERE trim(text) = ?1 AND NOT EXISTS
+    (SELECT 1 FROM judgements AS other WHERE other.ask = candidates.ask
+    AND other.number = candidates.number AND other.id IS NOT ?2)"""
+"""Candidates with a text that no other judgement is about."""
 
 
 def _quoting(store: Store, ask: int, answer: str | None = None) -> set[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ from learning.journal.practices import (
     practice_samples,
 )
 from learning.protocol.events import PracticeSample
-from learning.protocol.records import Ask, Candidate, Correction, Lesson, Turn, Turns
+from learning.protocol.records import Ask, Candidate, Correction, Lesson, Pick, Turn, Turns
 
 
 @pytest.fixture
@@ -112,6 +113,22 @@ def test_copies_that_migrations_left_go_too(journal: Journal) -> None:
     copy.write_bytes(b"an older journal with swordfish in it")
     journal.forget(conversation=secret.conversation)
     assert list(backups(journal.path)) == []
+    assert traces(journal, "swordfish") == []
+
+
+def test_a_forgotten_lesson_takes_along_the_offers_of_it(journal: Journal) -> None:
+    first, second = say(journal, "what is my pin"), say(journal, "the code, what is it")
+    lesson = correct(journal, first, "Your pin is swordfish.")
+    made = [(second.id, 2, lesson.answer), (second.id, 3, "Your pin is new.")]
+    picked = say(journal, "which pin have i")
+    made += [(picked.id, 1, lesson.answer)]
+    journal.add_candidates([Candidate(*one, (1,), (-1.0,), "end", 0) for one in made])
+    number = journal.judge(Pick(picked.id, 1), lesson.answer, [replace(lesson, kind="pick")])
+    (own,) = journal.lessons_of(number)
+    journal.forget(lesson=lesson.id)
+    kept = {(row[0], row[1]) for row in journal.rows("SELECT ask, number FROM candidates")}
+    assert kept == {(second.id, 3), (picked.id, 1)}, "what was picked is a lesson of its own"
+    journal.forget(lesson=own.id)
     assert traces(journal, "swordfish") == []
 
 
