@@ -200,7 +200,8 @@ class Selection:
     def _offer(self, tokenizer: Tokenizer, row: Row, done: Finished) -> Row | None:
         """A row with an offer; None if there is none or it is not its time: it never takes the place of the
         likeliest answer, and comes before the last candidate, which may become the fallback."""
-        late = len(self.told) >= len(self.rows) - 2 >= 1
+        settled = {one.index for one in self.told} | {one.index for one in self.rows if one.given}
+        late = len(settled) >= len(self.rows) - 2 >= 1
         if not (self.standards and self.distinct and late) or self.offered or row.likeliest:
             return None
         self.offered = True

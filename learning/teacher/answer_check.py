@@ -193,17 +193,20 @@ class AnswerCheck:
         """Whether something is asked and none of these answers claims to know it."""
         if not self.may_not_know or self.recalled or self._in_danger:
             return False
+        meant = self._meant
+        known = {fold(meant.answer)} if meant and meant.likely >= AT_A_LOSS else set()
         own = [one for one in answers if fold(one.text) not in {*self.offered, NOT_KNOWN_FOLD}]
-        return all(self._certainty(one) < AT_A_LOSS for one in own)
+        return all(self._certainty(one) < AT_A_LOSS and fold(one.text) not in known for one in own)
 
     @cached_property
     def _perhaps(self) -> list[Recalled]:
-        """What is offered to a question that the model cannot answer, the likeliest first."""
+        """What is offered to a question that the model cannot answer, the nearest first. Not the lesson that
+        may be meant: `offer` has that one, after the model had its chance to give the answer itself."""
         lessons = self.nearest() if self.nearest and self.several else ()
         found = [one for one in (Recalled(x, 0.0) for x in lessons) if self._in_form(one)]
         if meant := self._meant:
-            found = [meant, *(one for one in found if one.lesson != meant.lesson)]
-        return found[:NEAREST]
+            found = [one for one in found if fold(one.answer) != fold(meant.answer)][: NEAREST - 1]
+        return found
 
     @cached_property
     def _meant(self) -> Recalled | None:

@@ -154,9 +154,12 @@ def test_the_nearest_lessons_are_offered_while_the_model_knows_no_answer() -> No
     assert not offers(asked("Is he called Rex?"), guess), "asks for a yes or no"
     assert not offers(asked("The furry one ran away."), guess), "asks nothing"
     assert not offers(replace(asked(message), several=False), guess)
-    meant = Recalled(near[1], 0.4)
-    first = offers(asked(message, find=lambda: meant), guess)
-    assert first == [texts[1], texts[0], texts[2]], "the one that may be meant is the first"
+    meant = asked(message, find=lambda: Recalled(near[1], 0.4))
+    assert offers(meant, guess) == [texts[0], texts[2]], "`offer` has the one that may be meant"
+    ids = meant.standards(tokenizer, 64).offer([guess])
+    assert tokenizer.decode(ids[:-1]) == texts[1]
+    said = answer(texts[1], UNSURE)
+    assert not offers(replace(meant, offered={}), guess, said), "the model gives its answer itself"
     unknown = replace(near[0], answer=NOT_KNOWN)
     assert not offers(replace(asked(message), nearest=lambda: [unknown]), guess), "that stands last"
     assert replace(asked(message), nearest=None).standards(tokenizer, 64).instead is None
