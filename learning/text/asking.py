@@ -44,6 +44,7 @@ _IS = rf"(?:{_VERB}|has|have)"
 _OF_IT = "it|he|she|they|that|them|this|i|we|you"
 _LOOSELY = re.compile(
     rf"(?:{_IN}) (?:what|when) (?:[\w'-]+ )*{_IS} .+"  # at what trade do i work
+    r"|what [\w'-]+s (?:my|me|our|us|the|his|her|their|your|you|it)\b.*"  # what makes my lips swell
     r"|whose .+|whom .+|who (?!cares|knows)[\w'-]+ .+"  # who gave me my dog
     rf"|(?:(?:{_IN}) )?which (?!is|was|means|makes|reminds|leaves|explains|i )[\w'-]+ .+"
     rf"|how (?:many .+|(?:old|long|often|far) {_IS} .+)"  # how many rooms has my flat

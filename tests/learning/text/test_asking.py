@@ -68,6 +68,7 @@ def test_what_is_a_question(message: str, asked: bool) -> None:
         ("Which reminds me, I have to call my mum.", False),
         ("what name has my dog", True),
         ("what about my sister", True),
+        ("what makes my lips swell up", True),
         ("what happened to my dog", True),
         ("how far is my sister's house", True),
         ("who cares", False),
