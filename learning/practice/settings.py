@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 class WarmUpSettings:
     """Supervised training on worked examples."""
 
-    lr: float = 5e-4
-    """Peak learning rate of AdamW, above 0."""
+    lr: float = 2e-4
+    """Peak learning rate of AdamW, above 0. At 5e-4 warm-up takes two thirds of the steps and costs twice as
+    much of talk (benchmarks/results/practice_learning.md)."""
     batch: int = 32
     """Worked examples per step, >= 1."""
     ramp: int = 10
@@ -39,7 +40,7 @@ class WarmUpSettings:
     enough: float = 0.2
     """Success rate that ends warm-up, 0 to 1; low, so that groups still differ in reward."""
     steps: int = 200
-    """Most steps, >= 0; the tasks that come with vidya took at most 32."""
+    """Most steps, >= 0; the tasks that come with vidya took at most 54."""
     tags: Callable[[Tokenizer, str], list[int]] = variant(
         "tokens", tokens="learning.practice.tags:as_tokens", text="learning.practice.tags:as_text"
     )
@@ -100,7 +101,7 @@ class AdapterSettings:
     """Rank of each adapter, >= 1."""
     alpha: float = 64.0
     """An adapter's change is scaled by alpha / rank, above 0."""
-    rate: float = 10.0
+    rate: float = 25.0
     """Times the learning rate of warm-up, above 0: at the rate of whole models adapters hardly learn."""
 
     def __post_init__(self) -> None:
