@@ -157,7 +157,7 @@ class Selection:
                 fresh = self._otherwise(tokenizer, row, sampling)
                 fresh.refusals = row.refusals + 1
             else:
-                fresh = self._fallback(tokenizer, row) or self._offered(tokenizer, row, done)
+                fresh = self._fallback(tokenizer, row) or self._replacement(tokenizer, row, done)
         elif (
             self.standards
             and (self.distinct or self.standards.alone)
@@ -166,7 +166,7 @@ class Selection:
         ):
             fresh = self._fallback(tokenizer, row)
         else:
-            fresh = self._offered(tokenizer, row, done)
+            fresh = self._replacement(tokenizer, row, done)
         if fresh is None:
             self.taken.add(key)
             self.told.append(done)
@@ -187,7 +187,7 @@ class Selection:
         """The candidates that stay and are the model's own."""
         return [one for one in self.told if not self.rows[one.index - 1].given]
 
-    def _offered(self, tokenizer: Tokenizer, row: Row, done: Finished) -> Row | None:
+    def _replacement(self, tokenizer: Tokenizer, row: Row, done: Finished) -> Row | None:
         """A row with what the caller would rather show; None if that is nothing."""
         return self._offer(tokenizer, row, done) or self._instead(tokenizer, row, done)
 

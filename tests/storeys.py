@@ -16,7 +16,7 @@ from tests.test_architecture import INTERFACE, LEARNING, ROOT, TOPS, files, impo
 WIDTH, STOREY, BOX, EDGE = 1000, 62, 30, 16
 """Pixels: of the picture, from storey to storey, of a box's height, around the picture."""
 STOREYS_OF_LEARNING: list[list[str]] = [
-    ["protocol", "text", "maths", "home", "channels"],
+    ["protocol", "text", "maths", "home", "channels", "command_line"],
     ["journal", "data", "agents"],
     ["book", "models", "objectives", "rewards"],
     ["memory", "evaluate", "envs"],

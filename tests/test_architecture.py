@@ -40,6 +40,7 @@ LEARNING: dict[str, set[str]] = {
     "protocol": set(),
     "text": set(),
     "maths": set(),
+    "command_line": set(),
     "home": {"protocol"},
     "channels": {"maths", "protocol"},
     "journal": {"channels", "protocol", "text"},
@@ -55,11 +56,11 @@ LEARNING: dict[str, set[str]] = {
     "checkup": MEMORY | {"memory"},
     "lessons": MEMORY | {"memory"},
     "book_training": MEMORY | {"memory"},
-    "pretraining": MEMORY | {"memory"},
-    "encoder_training": {"data", "maths", "models", "text"},
+    "pretraining": MEMORY | {"memory", "command_line"},
+    "encoder_training": {"command_line", "data", "maths", "models", "text"},
     "practice": MEMORY | {"agents", "envs", "memory", "rewards"},
     "distillation": MEMORY | {"memory"},
-    "meta_training": MEMORY | {"memory", "lessons"},
+    "meta_training": MEMORY | {"memory", "lessons", "command_line"},
     "teacher": BELOW_TEACHER,
 }
 """Room of learning -> the rooms that it may import besides itself; lower storeys first."""

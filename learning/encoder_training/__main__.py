@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
-from engine.errors import VidyaError
+from learning.command_line import described_parser, run_and_tell
 from learning.encoder_training.run import train_encoder
 from learning.encoder_training.settings import EncoderSettings
 from learning.models.snapshots import SHIPPED
@@ -23,11 +24,7 @@ BASE = SHIPPED / "10m-base"
 def parser() -> argparse.ArgumentParser:
     """The options. Defaults are those of the shipped encoder."""
     usual = EncoderSettings()
-    made = argparse.ArgumentParser(
-        prog="python -m learning.encoder_training",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    made = described_parser("learning.encoder_training", __doc__)
     add = made.add_argument
     add("--teacher", type=Path, required=True, help="folder of the larger encoder")
     add("--text", type=Path, required=True, nargs="+", help="files or folders of the corpus")
@@ -44,7 +41,8 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: list[str] | None = None) -> int:
     """Entry point of the command line. Returns the exit status."""
     chosen = parser().parse_args(arguments)
-    try:
+
+    def work(say: Callable[[str], None]) -> None:
         settings = EncoderSettings(
             steps=chosen.steps,
             seed=chosen.seed,
@@ -52,15 +50,9 @@ def main(arguments: list[str] | None = None) -> int:
             sentences=chosen.sentences,
             lives=chosen.lives,
         )
-        train_encoder(chosen.base, chosen.teacher, chosen.text, chosen.out, settings, _say)
-    except VidyaError as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
+        train_encoder(chosen.base, chosen.teacher, chosen.text, chosen.out, settings, say)
 
-
-def _say(line: str) -> None:
-    print(line, flush=True)
+    return run_and_tell(work)
 
 
 if __name__ == "__main__":

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
-from engine.errors import VidyaError
+from learning.command_line import described_parser, run_and_tell
 from learning.meta_training.run import device_of, meta_train, read_base
 from learning.meta_training.settings import MetaSettings
 from learning.models.snapshots import SHIPPED
@@ -23,11 +24,7 @@ ADAPTER = SHIPPED / "smollm2-135m"
 def parser() -> argparse.ArgumentParser:
     """The options. Defaults are those of the run in benchmarks/results/base.md."""
     usual = MetaSettings()
-    made = argparse.ArgumentParser(
-        prog="python -m learning.meta_training",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    made = described_parser("learning.meta_training", __doc__)
     add = made.add_argument
     add("--base", type=Path, required=True, help="folder of the model, without an adapter")
     add("--out", type=Path, required=True, help="new folder for the adapter and the log")
@@ -54,7 +51,8 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: list[str] | None = None) -> int:
     """Entry point of the command line. Returns the exit status."""
     chosen = parser().parse_args(arguments)
-    try:
+
+    def work(say: Callable[[str], None]) -> None:
         settings = MetaSettings(
             seconds=chosen.seconds,
             steps=chosen.steps,
@@ -70,15 +68,9 @@ def main(arguments: list[str] | None = None) -> int:
         )
         device = device_of(chosen.device)
         base = read_base(chosen.base.expanduser(), None if chosen.new else chosen.adapter)
-        meta_train(base, chosen.out.expanduser(), settings, device, _say)
-    except VidyaError as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
+        meta_train(base, chosen.out.expanduser(), settings, device, say)
 
-
-def _say(line: str) -> None:
-    print(line, flush=True)
+    return run_and_tell(work)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 from collections.abc import Callable, Iterator, Sequence
@@ -18,6 +17,7 @@ from typing import Any
 from engine.errors import reason
 from engine.tokenizers.load import load_tokenizer
 from engine.tokenizers.tokenizer import Tokenizer
+from learning.command_line import described_parser
 from learning.models.store import SHIPPED
 from learning.text import knowledge, small_talk
 from learning.text.content import content_words
@@ -110,11 +110,7 @@ def _life(rng: random.Random) -> Row:
 
 def main() -> None:
     """Entry point of the command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m learning.pretraining.synthetic_rows",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = described_parser("learning.pretraining.synthetic_rows", __doc__)
     parser.add_argument("file", type=Path)
     parser.add_argument("--rows", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=0)

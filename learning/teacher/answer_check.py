@@ -153,7 +153,8 @@ class AnswerCheck:
             return offered(self._perhaps if self._lost(answers) else (), answers)
 
         fallback = fallback if fits else ()
-        lost = instead if self.nearest and self.may_not_know else None
+        asks = self.several and self.may_not_know and not self._in_danger
+        lost = instead if self.nearest and asks else None
         return Standards(self.acceptable, fallback, self.at_a_loss, alone, offer, lost)
 
     def acceptable(self, answer: Finished) -> bool:
@@ -190,9 +191,7 @@ class AnswerCheck:
         return all(self._certainty(answer) < AT_A_LOSS for answer in answers)
 
     def _lost(self, answers: Sequence[Finished]) -> bool:
-        """Whether something is asked and none of these answers claims to know it."""
-        if not self.may_not_know or self.recalled or self._in_danger:
-            return False
+        """Whether none of these answers claims to know what is asked."""
         meant = self._meant
         known = {fold(meant.answer)} if meant and meant.likely >= AT_A_LOSS else set()
         own = [one for one in answers if fold(one.text) not in {*self.offered, NOT_KNOWN_FOLD}]
@@ -202,7 +201,7 @@ class AnswerCheck:
     def _perhaps(self) -> list[Recalled]:
         """What is offered to a question that the model cannot answer, the nearest first. Not the lesson that
         may be meant: `offer` has that one, after the model had its chance to give the answer itself."""
-        lessons = self.nearest() if self.nearest and self.several else ()
+        lessons = self.nearest() if self.nearest else ()
         found = [one for one in (Recalled(x, 0.0) for x in lessons) if self._in_form(one)]
         if meant := self._meant:
             found = [one for one in found if fold(one.answer) != fold(meant.answer)][: NEAREST - 1]

@@ -166,9 +166,9 @@ class LessonRecall:
             return found
 
     def nearest(self, message: str) -> list[Lesson]:
-        """The lessons that lie nearest to the owner's message, nearest first, at most NEAREST with different
-        answers, of those that may be meant. Only lessons that answer English questions. Empty where finding
-        out would take long. Raises JournalError."""
+        """At most NEAREST lessons with different answers, the nearest to the owner's message first. Each
+        answers an English question, and may concern the message (`_may_concern`). Empty where the vectors of
+        too many lessons are missing. Raises JournalError."""
         with self._soon(message, lambda: self._own) as ready:
             cosines = self._own_cosines(message) if ready else []
             places = [place for place, cosine in enumerate(cosines) if cosine >= NEARBY]
@@ -357,8 +357,8 @@ def _asks(lesson: Lesson) -> bool:
 
 
 def _general_answers(lessons: Sequence[Lesson]) -> frozenset[str]:
-    """Folded answers of which it is not known what they answer: those taught to a greeting or a remark too,
-    or to no English question that makes sense alone."""
+    """Folded answers that may fit any question. A lesson teaches such an answer to a greeting or a remark, or
+    no lesson teaches it to an English question that makes sense alone."""
     remarks = {fold(x.answer) for x in lessons if x.prompt and not asks_in_any_order(_question(x))}
     asked = {fold(x.answer) for x in lessons if _asks(x)}
     return frozenset(remarks | ({fold(x.answer) for x in lessons} - asked))

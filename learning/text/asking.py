@@ -12,20 +12,19 @@ Form = Literal["number", "time"]
 """What an answer must have: a number ("how old"), or a number or a word for a time ("when")."""
 
 _VERB = "is|am|are|was|were|do|does|did|can|will|should|would|could"
+_IS = rf"(?:{_VERB}|has|have)"
 _ASKS = re.compile(
     rf"(?:what|who|where|when|why|how|which)(?: [\w'-]+)* (?:{_VERB}) .+"  # what colour is my door
     r"|(?:what|who|where|which)(?: [\w'-]+)* (?:has|have) .+"  # what name has my dog
     r"|(?:what|how) about .+|what happen(?:ed|s) .+"
     r"|(?:what|who|where|when|how)'?s .+"  # whats my name
-    rf"|(?:{_VERB}|have|has) .+"  # do you know me
+    rf"|{_IS} .+"  # do you know me
     r"|(?:please |can you |could you |would you )*(?:tell|give|show) (?:me|us) .+"
     r"|(?:please )?(?:say|name|guess|describe) (?!of\b).+",
     re.IGNORECASE,
 )
 
-_YES_OR_NO = re.compile(
-    rf"(?:{_VERB}|have|has) (?!you (?:know|remember|recall)\b|you tell\b).+", re.IGNORECASE
-)
+_YES_OR_NO = re.compile(rf"{_IS} (?!you (?:know|remember|recall)\b|you tell\b).+", re.IGNORECASE)
 
 
 def asks_yes_or_no(message: str) -> bool:
@@ -40,7 +39,6 @@ def is_question(message: str) -> bool:
 
 
 _IN = "at|in|on|from|since|until|to|with|by|for|under"
-_IS = rf"(?:{_VERB}|has|have)"
 _OF_IT = "it|he|she|they|that|them|this|i|we|you"
 _LOOSELY = re.compile(
     rf"(?:{_IN}) (?:what|when) (?:[\w'-]+ )*{_IS} .+"  # at what trade do i work
