@@ -25,34 +25,30 @@ from torch import Tensor
 
 from engine.encoder import shipped_encoder
 from engine.errors import CheckpointError
-from learning.journal.contradictions import same_person
 from learning.journal.journal import Journal
 from learning.lessons.learner import Learner
 from learning.memory.lesson_vectors import KnownAnswer, lesson_vectors
-from learning.memory.tasks import stands_alone
 from learning.protocol.records import Lesson
+from learning.teacher.meant import (
+    general_answers,
+    has_its_name,
+    may_be_meant,
+    may_concern,
+    question_of,
+    recallable,
+)
 from learning.teacher.relevance import (
     Evidence,
     Weighing,
     answer_logprobs,
     reads_contexts,
 )
-from learning.text.another import asks_another
-from learning.text.asking import (
-    asks_in_any_order,
-    asks_in_english,
-    asks_yes_or_no,
-    fits,
-    read_out,
-)
-from learning.text.content import content_words
+from learning.text.asking import asks_yes_or_no, read_out
 from learning.text.normalise import fold
 from personality.book import shipped_book_path
 
 NEAREST = 3
 """Lessons whose answers are looked at."""
-NEWEST = 5_000
-"""Most lessons that can be recalled, the newest."""
 PIECE = 32
 """Lessons per pass; an offer waits for one at most."""
 FLOOR = 0.3
@@ -60,6 +56,9 @@ FLOOR = 0.3
 NEARBY = 0.35
 """Cosine from which a lesson is offered to a question that the model cannot answer. Chosen on the tuning half
 of benchmarks/data/people.jsonl (benchmarks/results/offers.md)."""
+BOOK_AHEAD = 0.1
+"""A line of the book is meant, and no lesson is offered for being near, if its cosine is greater by more than
+this than that of the nearest lesson. Chosen on the same half."""
 SAME = 0.65
 """Cosine from which a question for a yes or no is about the same as its nearest lesson."""
 READ_OUT = 0.9
@@ -78,7 +77,6 @@ and 60 facts of the tuning half of people.jsonl: 580 questions about them, 272 t
 READER = Weighing(bias=-1.850, near=4.518, ahead=3.722, answer=0.044, token=0.980, least=0.8)
 """Of models that read contexts. Fitted at 135M on 20 such lessons and 30 facts: 290 and 212 questions."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
-_NAME = re.compile(r"\b[A-Z]\w+")
 
 
 @dataclass(frozen=True)
@@ -111,7 +109,7 @@ class LessonRecall:
         self._exact: dict[str, Lesson] = {}
         """Folded question -> its lesson."""
         self._general = frozenset[str]()
-        """Folded answers that may fit any question: see `_general_answers`, and those of the book."""
+        """Folded answers that may fit any question: see `general_answers`, and those of the book."""
         self._own: list[KnownAnswer] = []
         """Those of `_lessons`, in their order."""
         self._wanted: list[KnownAnswer] = []
@@ -159,7 +157,8 @@ class LessonRecall:
         Empty where finding out would take long. Raises JournalError."""
         with self._soon(message, lambda: self._own) as ready:
             found = dict[str, float]()
-            for place, cosine in enumerate(self._own_cosines(message) if ready else ()):
+            near = self._own_cosines(message).amax(1).tolist() if ready else []
+            for place, cosine in enumerate(near):
                 answer = self._folded[place]
                 if answer not in self._general:
                     found[answer] = max(cosine, found.get(answer, -1.0))
@@ -167,27 +166,43 @@ class LessonRecall:
 
     def nearest(self, message: str) -> list[Lesson]:
         """At most NEAREST lessons with different answers, the nearest to the owner's message first. Each
-        answers an English question, and may concern the message (`_may_concern`). Empty where the vectors of
-        too many lessons are missing. Raises JournalError."""
-        with self._soon(message, lambda: self._own) as ready:
-            cosines = self._own_cosines(message) if ready else []
-            places = [place for place, cosine in enumerate(cosines) if cosine >= NEARBY]
-            places.sort(key=lambda place: -cosines[place])
+        answers an English question, and may concern the message (`may_concern`). Empty where a line of the
+        book is meant, or where the vectors of too many lines and lessons are missing. Raises JournalError."""
+        with self._soon(message, lambda: self._wanted) as ready:
+            if not ready:
+                return []
+            self._finish()
+            cosines = self._own_cosines(message)
+            near = cosines.amax(1).tolist()
+            places = [place for place, cosine in enumerate(near) if cosine >= NEARBY]
             found = dict[str, Lesson]()
-            for place in places:
+            for place in sorted(places, key=lambda place: -near[place]):
                 answer, lesson = self._folded[place], self._lessons[place]
-                fresh = answer not in found and answer not in self._general
-                if len(found) < NEAREST and fresh and _may_concern(lesson, message):
-                    found[answer] = lesson
+                if answer in found or answer in self._general or not may_concern(lesson, message):
+                    continue
+                certain = bool(found) or has_its_name(lesson, message)
+                if not certain and self._book_is_meant(message, cosines[place]):
+                    break
+                found[answer] = lesson
+                if len(found) == NEAREST:
+                    break
             return list(found.values())
 
-    def _own_cosines(self, message: str) -> list[float]:
-        """Of the message, or its nearest sentence, and each of `_own`; their vectors are there."""
-        if not self._own:
-            return []
+    def _own_cosines(self, message: str) -> Tensor:
+        """[len(_own), P], of `_own` and the message and its sentences; the vectors are there."""
+        parts = self._parts(message)
         if self._own_known is None:
-            self._own_known = torch.stack([self._vectors[one] for one in self._own])
-        return (self._own_known @ self._parts(message).T).amax(1).tolist()
+            own = [self._vectors[one] for one in self._own]
+            self._own_known = torch.stack(own) if own else parts.new_empty(0, parts.shape[1])
+        return self._own_known @ parts.T
+
+    def _book_is_meant(self, message: str, lesson: Tensor) -> bool:
+        """Whether a line of the book is clearly nearer to what the message asks than this lesson, [P]."""
+        if self._known is None:
+            return False
+        asked = int(lesson.argmax())
+        book = self._known[len(self._own) :] @ self._parts(message)[asked]
+        return bool((book > lesson[asked] + BOOK_AHEAD).any())
 
     def _parts(self, message: str) -> Tensor:
         """Vectors, [P, S], of the message and of each of its sentences; the question may be one of them.
@@ -242,8 +257,8 @@ class LessonRecall:
         if place >= len(self._lessons) or cosines[place] < SAME:
             return None
         lesson = self._lessons[place]
-        question = _question(lesson)
-        if asks_yes_or_no(question) or not _may_be_meant(lesson, message):
+        question = question_of(lesson)
+        if asks_yes_or_no(question) or not may_be_meant(lesson, message):
             return None
         said = read_out(message, question, lesson.answer)
         return Recalled(lesson, READ_OUT, said) if said else None
@@ -263,7 +278,7 @@ class LessonRecall:
         near = cosines.topk(min(NEAREST + 1, len(cosines)))
         places = [i for i in near.indices.tolist() if i < len(self._lessons)]
         places = [i for i in places if cosines[i] >= FLOOR]
-        places = [i for i in places if _may_be_meant(self._lessons[i], message)]
+        places = [i for i in places if may_be_meant(self._lessons[i], message)]
         places = places[:NEAREST]
         if not places:
             return []
@@ -294,9 +309,9 @@ class LessonRecall:
         self._mark, self._known, self._own_known, self._last = mark, None, None, None
         standing = self._journal.standing()
         self._lessons = recallable(standing)
-        self._general = _general_answers(standing)
-        self._exact = {fold(_question(lesson)): lesson for lesson in self._lessons}
-        self._own = [KnownAnswer(_question(lesson), lesson.answer) for lesson in self._lessons]
+        self._general = general_answers(standing)
+        self._exact = {fold(question_of(lesson)): lesson for lesson in self._lessons}
+        self._own = [KnownAnswer(question_of(lesson), lesson.answer) for lesson in self._lessons]
         self._folded = [fold(one.answer) for one in self._own]
         others = self._book() if self._own else []
         self._general |= {fold(one.answer) for one in others}
@@ -328,61 +343,3 @@ class LessonRecall:
         """What the shipped book knows: it is asked for if it is nearer than any lesson."""
         entries = self._learner.caches.books.entries(shipped_book_path())
         return list(dict.fromkeys(KnownAnswer(*(text for _, text in e.turns[:2])) for e in entries))
-
-
-def recallable(lessons: Sequence[Lesson]) -> list[Lesson]:
-    """Of lessons that stand, oldest first: those with an answer to a question that makes sense alone, the
-    newest of each question, at most NEWEST."""
-    latest: dict[str, Lesson] = {}
-    for lesson in lessons:
-        if not lesson.prompt or not lesson.prompt[-1].text.strip():
-            continue
-        question = lesson.prompt[-1].text
-        latest.pop(
-            fold(question), None
-        )  # an answer that is only to be avoided ends an earlier one too
-        if lesson.answer and _alone(lesson):
-            latest[fold(question)] = lesson
-    return list(latest.values())[-NEWEST:]
-
-
-def _alone(lesson: Lesson) -> bool:
-    """Whether the question makes sense without what was said before it."""
-    return len(lesson.prompt) == 1 or stands_alone(_question(lesson))
-
-
-def _asks(lesson: Lesson) -> bool:
-    """Whether it answers a question that makes sense alone, and no greeting or remark."""
-    return bool(lesson.prompt) and _alone(lesson) and asks_in_english(_question(lesson))
-
-
-def _general_answers(lessons: Sequence[Lesson]) -> frozenset[str]:
-    """Folded answers that may fit any question. A lesson teaches such an answer to a greeting or a remark, or
-    no lesson teaches it to an English question that makes sense alone."""
-    remarks = {fold(x.answer) for x in lessons if x.prompt and not asks_in_any_order(_question(x))}
-    asked = {fold(x.answer) for x in lessons if _asks(x)}
-    return frozenset(remarks | ({fold(x.answer) for x in lessons} - asked))
-
-
-def _may_be_meant(lesson: Lesson, message: str) -> bool:
-    """Whether nothing in the words of the message speaks against it."""
-    return same_person(_question(lesson), message) and _of_this(lesson, message)
-
-
-def _may_concern(lesson: Lesson, message: str) -> bool:
-    """Whether it may be meant. Also if the message has a name out of the answer and speaks neither of the
-    owner nor of Vidya: "Biscotti's bed, which spot is it?"."""
-    question = _question(lesson)
-    names = content_words(" ".join(_NAME.findall(lesson.answer))) - content_words(question)
-    named = bool(names & content_words(message)) and same_person(message, question)
-    return (named or same_person(question, message)) and _of_this(lesson, message)
-
-
-def _of_this(lesson: Lesson, message: str) -> bool:
-    """Whether the message asks for nothing that the lesson cannot answer."""
-    question, answer = _question(lesson), lesson.answer
-    return not asks_another(message, question, answer) and fits(message, question, answer)
-
-
-def _question(lesson: Lesson) -> str:
-    return lesson.prompt[-1].text

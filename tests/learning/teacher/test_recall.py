@@ -23,7 +23,8 @@ from learning.teacher import generation
 from learning.teacher import recall as module
 from learning.teacher.answer_check import AnswerCheck
 from learning.teacher.generation import with_recalled
-from learning.teacher.recall import READ_OUT, LessonRecall, Recalled, recallable
+from learning.teacher.meant import recallable
+from learning.teacher.recall import READ_OUT, LessonRecall, Recalled
 from learning.teacher.teacher import open_teacher
 from learning.text.context import in_context
 from learning.text.normalise import fold

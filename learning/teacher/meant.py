@@ -1,0 +1,84 @@
+"""Which lessons a message may mean, by its words alone (nearness: learning.teacher.recall)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from learning.journal.contradictions import same_person
+from learning.memory.tasks import stands_alone
+from learning.protocol.records import Lesson
+from learning.text.another import asks_another
+from learning.text.asking import asks_in_any_order, asks_in_english, fits
+from learning.text.content import content_words
+from learning.text.normalise import fold
+
+NEWEST = 5_000
+"""Most lessons that can be recalled, the newest."""
+_NAME = re.compile(r"\b[A-Z]\w+")
+
+
+def recallable(lessons: Sequence[Lesson]) -> list[Lesson]:
+    """Of lessons that stand, oldest first: those with an answer to a question that makes sense alone, the
+    newest of each question, at most NEWEST."""
+    latest: dict[str, Lesson] = {}
+    for lesson in lessons:
+        if not lesson.prompt or not lesson.prompt[-1].text.strip():
+            continue
+        question = lesson.prompt[-1].text
+        latest.pop(
+            fold(question), None
+        )  # an answer that is only to be avoided ends an earlier one too
+        if lesson.answer and _alone(lesson):
+            latest[fold(question)] = lesson
+    return list(latest.values())[-NEWEST:]
+
+
+def _alone(lesson: Lesson) -> bool:
+    """Whether the question makes sense without what was said before it."""
+    return len(lesson.prompt) == 1 or stands_alone(question_of(lesson))
+
+
+def _asks(lesson: Lesson) -> bool:
+    """Whether it answers a question that makes sense alone, and no greeting or remark."""
+    return bool(lesson.prompt) and _alone(lesson) and asks_in_english(question_of(lesson))
+
+
+def general_answers(lessons: Sequence[Lesson]) -> frozenset[str]:
+    """Folded answers that may fit any question. A lesson teaches such an answer to a greeting or a remark, or
+    no lesson teaches it to an English question that makes sense alone."""
+    remarks = {
+        fold(x.answer) for x in lessons if x.prompt and not asks_in_any_order(question_of(x))
+    }
+    asked = {fold(x.answer) for x in lessons if _asks(x)}
+    return frozenset(remarks | ({fold(x.answer) for x in lessons} - asked))
+
+
+def may_be_meant(lesson: Lesson, message: str) -> bool:
+    """Whether nothing in the words of the message speaks against it."""
+    return same_person(question_of(lesson), message) and _of_this(lesson, message)
+
+
+def may_concern(lesson: Lesson, message: str) -> bool:
+    """Whether it may be meant. Also if the message has a name out of the answer and speaks neither of the
+    owner nor of Vidya: "Biscotti's bed, which spot is it?"."""
+    question = question_of(lesson)
+    named = has_its_name(lesson, message) and same_person(message, question)
+    return (named or same_person(question, message)) and _of_this(lesson, message)
+
+
+def has_its_name(lesson: Lesson, message: str) -> bool:
+    """Whether the message has a name that the answer told."""
+    told = content_words(" ".join(_NAME.findall(lesson.answer)))
+    return bool((told - content_words(question_of(lesson))) & content_words(message))
+
+
+def _of_this(lesson: Lesson, message: str) -> bool:
+    """Whether the message asks for nothing that the lesson cannot answer."""
+    question, answer = question_of(lesson), lesson.answer
+    return not asks_another(message, question, answer) and fits(message, question, answer)
+
+
+def question_of(lesson: Lesson) -> str:
+    """What it answers."""
+    return lesson.prompt[-1].text
