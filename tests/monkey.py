@@ -106,7 +106,7 @@ class Monkey:
         elif roll < 0.275:
             self.stage.teacher.die()
         elif roll < 0.285:
-            self.stage.hear(LearnerState("learning", 2, 9, 32, 0.5, 0.9))
+            self.stage.hear(LearnerState("learning", 2, 0.5, 0.9))
         elif roll < 0.33:
             await self.command()
         elif roll < 0.39:

@@ -158,7 +158,7 @@ class Player:
 
     def finish(self) -> None:
         """Waits until all waiting lessons are learned or undone."""
-        while self.journal.waiting() or self.journal.to_undo():
+        while self.journal.waiting_count() or self.journal.to_undo():
             self.until(LessonDone, LearnerState, Failed)
         self.teacher.close()
         tell(phase="finished")

@@ -290,7 +290,7 @@ class _Owner:
 
     def settle(self) -> None:
         """Waits for all lessons."""
-        while self.journal.waiting() or self.journal.to_undo():
+        while self.journal.waiting_count() or self.journal.to_undo():
             self.until(LessonDone, Failed)
 
 

@@ -1,9 +1,9 @@
 """Dialogues until the first reply is right, with credit for whole conversations and for single replies.
 
 umbrella_talk (learning.rewards.tasks) pays the first reply at the end; every turn of small talk between pays
-+1 or -1 by a coin. After a warm-up on worked conversations, which give random advice, both arms practise from
-the same weights. Rows that are in the results of --out already are not repeated, so an
-interrupted run resumes.
++1 or -1 by a coin. After a warm-up on worked conversations, of which KNOWN give the advice that fits and the
+others random advice, both arms practise from the same weights. Rows that are in the results of --out already
+are not repeated, so an interrupted run resumes.
 
 VIDYA_TALK_SMALL_TALK: turns, separated by commas. VIDYA_TALK_PARTNER: "quiet", "reminds" or "reacts".
 """
@@ -34,19 +34,22 @@ SOLVED, OVER = 0.9, 64
 """Share of right first replies, over at least so many dialogues, at which it counts as learned. A step that
 goes on with groups of the one before draws few."""
 STEPS = 40
+KNOWN = 0.7
+"""Share of warm-up's conversations whose advice fits; that of the others is random. With random advice alone
+10M weights do not find out in a hundred steps that it depends on the forecast."""
 TITLE = "Umbrella talk: dialogues until the first reply is right"
 CRITERION = (
     "Criterion, written before the first run: with 6 turns of small talk, credit by reply needs at most 0.5 "
     "of the dialogues of whole-conversation GRPO until 90 % of the last 64 first replies are right, "
     "in the mean of three seeds; without small talk the two differ by at most 20 %. A run that is not there "
-    f"after {STEPS} steps counts with all its dialogues. 8 groups of 4 dialogues a step, one update a step, "
-    "the usual rate and what practice keeps beside it. λ is 0.5 a reply: with a good value the coins left "
-    "in the first reply's advantage have a variance of 1.33 beside a signal of 1, with 0.9 of 3.8, and with "
-    "whole conversations of 6; nothing was tuned."
+    f"after {STEPS} steps counts with all its dialogues. 16 groups of 8 dialogues a step, one update a "
+    "step at a rate of 4e-4, and what practice keeps beside it. λ is 0.2 a reply. Of the worked conversations "
+    f"of warm-up {KNOWN:.0%} surely give the advice that fits. All of it was chosen on seed 11."
 )
 SETTINGS = PracticeSettings(
-    groups=8,
-    group_size=4,
+    lr=4e-4,
+    groups=16,
+    group_size=8,
     updates=1,
     redraws=0,
     max_tokens=10,
@@ -56,7 +59,7 @@ SETTINGS = PracticeSettings(
 ARMS: dict[str, PracticeSettings] = {
     "whole conversation": SETTINGS,
     "by reply": replace(
-        SETTINGS, critic=CriticSettings(step=ReplyCritic, answers=64, lam=0.5, explained=0.02)
+        SETTINGS, critic=CriticSettings(step=ReplyCritic, answers=64, lam=0.2, explained=0.02)
     ),
 }
 
@@ -125,7 +128,8 @@ def _arms(
     if not arms:
         return
     task = find_task(
-        "umbrella_talk", TaskOptions(difficulty={"small_talk": count, "partner": partner})
+        "umbrella_talk",
+        TaskOptions(difficulty={"small_talk": count, "partner": partner, "known": KNOWN}),
     )
     pupil = Pupil.loaded(folder)
     warm = pupil.trainer(task, SETTINGS, seed)

@@ -146,14 +146,15 @@ class JudgementJournal(LessonJournal):
                 insert_lesson(connection, lesson, ask=ask)
 
     def first_picked(self) -> list[tuple[float, bool]]:
-        """(seconds since the epoch, whether it was the likeliest candidate) of every pick in effect, oldest
+        """(seconds since the epoch, whether it was the surest candidate) of every pick in effect, oldest
         first.
 
-        The likeliest candidate has the highest mean log-probability. If fewer than two complete candidates
-        are in the journal, number 1 counts as the likeliest.
+        The surest candidate has the greatest certainty; in journals from before there was one, the highest
+        mean log-probability. If fewer than two complete candidates are in the journal, number 1 counts as the
+        surest.
         """
         rows = self.rows(
-            f"""SELECT j.id, j.created, j.number, c.number, c.logprobs FROM judgements j
+            f"""SELECT j.id, j.created, j.number, c.number, c.logprobs, c.certainty FROM judgements j
             LEFT JOIN candidates c ON c.ask = j.ask AND c.ending != 'cancelled'
             AND trim(c.text) != '' WHERE j.kind = 'pick' AND {JUDGEMENT_STANDS} ORDER BY j.id, c.id"""
         )
@@ -161,8 +162,10 @@ class JudgementJournal(LessonJournal):
         for _, group in groupby(rows, key=itemgetter(0)):
             same = list(group)
             created, picked = same[0][1:3]
-            sure = {number: mean_logprob(packed) for *_, number, packed in same if packed}
-            first = max(sorted(sure), key=lambda number: sure[number]) if len(sure) > 1 else 1
+            sure = {number: certain for *_, number, _, certain in same if certain is not None}
+            sure = sure or {number: mean_logprob(told) for *_, number, told, _ in same if told}
+            several = len(same) > 1 and sure
+            first = max(sorted(sure), key=lambda number: sure[number]) if several else 1
             found.append((created, picked == first))
         return found
 

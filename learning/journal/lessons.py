@@ -42,6 +42,11 @@ def against(lesson: int) -> str:
     return f"{_AGAINST}{lesson}"
 
 
+def _waiting() -> str:
+    """SQL: the owner's lessons in effect that are to be learned."""
+    return f"state = 'waiting' AND {_MAIN} AND {stands()}"
+
+
 class LessonJournal(Store):
     """The methods of `Journal` for lessons, steps, versions and measures."""
 
@@ -90,7 +95,16 @@ class LessonJournal(Store):
 
     def waiting(self) -> list[Lesson]:
         """The owner's lessons in effect that are to be learned, oldest first."""
-        return self._select(f"state = 'waiting' AND {_MAIN} AND {stands()} ORDER BY id")
+        return self._select(f"{_waiting()} ORDER BY id")
+
+    def next_waiting(self) -> Lesson | None:
+        """The oldest of `waiting`."""
+        return next(iter(self._select(f"{_waiting()} ORDER BY id LIMIT 1")), None)
+
+    def waiting_count(self) -> int:
+        """How many lessons are waiting to be learned."""
+        row = self.row(f"SELECT count(*) FROM lessons WHERE {_waiting()}")
+        return int(row[0]) if row else 0
 
     def riders(self) -> list[Lesson]:
         """Weak lessons in effect that wait to be added to a batch, oldest first."""
@@ -173,10 +187,11 @@ class LessonJournal(Store):
     def add_step(
         self, lesson_ids: Iterable[int], loss: float, batch: int, seconds: float, kind: str
     ) -> int:
-        """Records training: all optimizer steps of one lesson, or one step of practice. Returns the row's id.
+        """Records one optimizer step of a lesson, or one step of practice. Returns the row's id.
 
-        lesson_ids: lessons that were trained on. loss: of the last step; NULL is stored if it is not finite.
-        batch: examples a step. seconds: duration. kind: the lesson's kind, or "practice".
+        lesson_ids: lessons that were trained on. loss: NULL is stored if it is not finite, as of a step of
+        practice without an update. batch: examples in a full batch; of practice, answers that were drawn.
+        seconds: that the step took. kind: the lesson's kind, or "practice".
         """
         with self.writing() as connection:
             step = connection.execute(

@@ -80,9 +80,10 @@ class Consolidator:
         self._fresh = [x for x in self._fresh if not any(gives(x.example, one) for one in bad)]
 
     def forget(self) -> None:
-        """Drops all plans; call it after all weights or the books have changed."""
-        self._given_up, self._fresh, self._revisits = set(), [], 0
-        self._listened = -1
+        """Drops what was found out about the weights; call it after all weights or the books have changed.
+        Planned rehearsals stay. Those of a lesson that is not remembered any more are dropped when they come.
+        """
+        self._given_up, self._listened = set(), -1
 
     def catch_up(self) -> bool:
         """Does one small piece of work: measures the examples with the oldest measurements, then repairs

@@ -77,11 +77,14 @@ class Learner:
         """Whether pauses carry reasons over to other messages."""
         self.weak: Collection[LessonKind] = ()
         """Kinds of weak lessons that are added to batches."""
+        self._step_began = 0.0
+        """When the step of a lesson began that is being taken; seconds of the monotonic clock."""
         self.recover()
 
     def recover(self) -> None:
         """Corrects the states of lessons after a crash or a change of the model: lessons that the
-        weight file lacks are "waiting" again, and lessons that it contains are "learned"."""
+        weight file lacks are "waiting" again; of another model or version, lessons that it contains are
+        "learned"."""
         self.journal.set_version_in_use(self.version)
         for lesson in self.journal.lessons_not_saved():
             if lesson.state == "learned":
@@ -124,7 +127,7 @@ class Learner:
             return self._report(lesson, started, known=True)
         knew = known_before(self.caches.upper, task)
         stake = self.transaction.at_stake(task)
-        result, passed = self._attempt(lesson, task, stake, started)
+        result, passed = self._attempt(lesson, task, stake)
         if not task.answers:  # learned or not: it is not replayed any more
             self.replay.avoid(task.rejected)
             self._pauses.avoid(task.rejected)
@@ -156,13 +159,14 @@ class Learner:
         return as_worded_before(task, replay.memory, context)
 
     def _attempt(
-        self, lesson: Lesson, task: LessonTask, stake: AtStake, started: float
+        self, lesson: Lesson, task: LessonTask, stake: AtStake
     ) -> tuple[TeachResult, bool]:
         """Takes steps on the task and on weak lessons that wait, and publishes if the guard lets the result
         pass. Returns what the steps came to, and whether it was published; a loss that is not finite counts
         as no steps."""
-        replay, tracker = self.replay, self.tracker
+        replay = self.replay
         context = self.weights.model.config.context
+        self._step_began = time.monotonic()
         riders = waiting_riders(self.tokenizer, self.journal, context, self.weak, replay.memory)
         replay.riders = list(riders.values())
 
@@ -171,8 +175,8 @@ class Learner:
                 self.transaction,
                 self.tokenizer,
                 task,
-                report=lambda _, loss: self._stepped(lesson, loss, started, tracker),
-                checking=lambda: self._tell(LearnerState("checking", 1)),
+                report=lambda _, loss: self._stepped(lesson, loss),
+                checking=lambda: self._tell(LearnerState("checking", self.journal.waiting_count())),
             )
 
         def ridden(result: TeachResult) -> list[int]:
@@ -228,11 +232,13 @@ class Learner:
         """Does one small piece of work on the owner's reasons. Returns False if nothing is left to do."""
         return self._reasons.catch_up()
 
-    def _stepped(self, lesson: Lesson, loss: float, started: float, tracker: MarginTracker) -> None:
-        batch = self.settings.mixture.batch
-        self.journal.add_step([lesson.id], loss, batch, time.monotonic() - started, lesson.kind)
-        recall = tracker.recall(self.replay.book)
-        self._tell(LearnerState("learning", 1, batch, batch, loss, recall))
+    def _stepped(self, lesson: Lesson, loss: float) -> None:
+        """Records and tells a step that has been taken."""
+        now = time.monotonic()
+        seconds, self._step_began = now - self._step_began, now
+        self.journal.add_step([lesson.id], loss, self.settings.mixture.batch, seconds, lesson.kind)
+        recall = self.tracker.recall(self.replay.book)
+        self._tell(LearnerState("learning", self.journal.waiting_count(), loss, recall))
 
     def _report(
         self,

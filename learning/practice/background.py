@@ -36,8 +36,8 @@ def in_background(work: Callable[[], Result], pause: Callable[[], None]) -> Resu
         try:
             return future.result(ASK_EVERY)
         except TimeoutError:
-            if future.done():
-                raise  # `work` itself raised TimeoutError
+            if future.done():  # since then; or `work` itself raised TimeoutError
+                return future.result()
             pause()
 
 

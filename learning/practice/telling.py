@@ -6,6 +6,7 @@ task alone.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -48,9 +49,9 @@ class PracticeTelling:
     def stepped(self, report: StepReport, curriculum: Mapping[str, Any] | None = None) -> None:
         """Tells a step. curriculum: what the curriculum has learned, which is kept with it."""
         number = self.before + report.step
-        self.journal.add_step(
-            [], report.loss, report.groups * self.group_size, report.seconds, "practice"
-        )
+        loss = report.loss if report.updates else math.nan
+        drawn = report.groups * self.group_size
+        self.journal.add_step([], loss, drawn, report.seconds, "practice")
         self._measured("reward", report.reward_mean)
         for arm in report.arms:
             self._share[arm.name] = self._share.get(arm.name, 0.0) + arm.groups

@@ -86,10 +86,6 @@ class LearnerState:
     ]
     waiting: int = 0
     """Number of waiting lessons."""
-    gathered: int = 0
-    """Examples in the batch so far."""
-    batch: int = 0
-    """Examples in a full batch."""
     loss: float | None = None
     """Loss of the last step."""
     book_recall: float | None = None

@@ -112,8 +112,12 @@ class AnswerCheck:
 
     @property
     def may_not_know(self) -> bool:
-        """True if "I do not know" may be right: a question for which nothing was taught."""
-        return not self._answers and not self._in_need and asks_in_any_order(self._said[-1])
+        """True if "I do not know" may be right: a question for which nothing was taught, or whose lesson
+        waits to be learned and cannot be offered."""
+        if self._in_need or not asks_in_any_order(self._said[-1]):
+            return False
+        waits = fold(self._said[-1]) in self.known.waiting and not (self.recalled or self._meant)
+        return waits or not self._answers
 
     @property
     def _answers_it(self) -> bool:

@@ -69,10 +69,11 @@ class Answerer:
         self._seen = Seen(learner.journal)
         fitted = read_generation(learner.folder).certainty_exponent
         self._exponent = EXPONENT if fitted is None else fitted
-        self._answered = -1
-        """Version of the weights that gave the last answers."""
+        self._answered: tuple[Turns, int] = ((), -1)
+        """What was answered last, and the version of the weights that answered."""
         self._controls: dict[int, GenerationControl] = {}
-        self._asks: queue.Queue[Generate | None] = queue.Queue()
+        """Of the newest request of each ask that waits or is answered."""
+        self._asks: queue.Queue[tuple[Generate, GenerationControl] | None] = queue.Queue()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._loop, name="generate", daemon=True)
 
@@ -82,13 +83,13 @@ class Answerer:
     def send(self, request: Generate | Keep | Cancel) -> None:
         """Queues an ask, or ends the candidates of a running one. Returns at once."""
         if isinstance(request, Generate):
-            self._controls[request.ask] = GenerationControl()
-            self._asks.put(request)
-        elif control := self._controls.get(request.ask):
+            control = self._controls[request.ask] = GenerationControl()
+            self._asks.put((request, control))
+        elif running := self._controls.get(request.ask):
             if isinstance(request, Keep):
-                control.keep(request.index)
+                running.keep(request.index)
             else:
-                control.cancel()
+                running.cancel()
 
     def close(self) -> None:
         """Stops at the next token, and waits up to 30 seconds for the thread to end."""
@@ -99,7 +100,7 @@ class Answerer:
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(timeout=30)
 
-    def _next(self) -> Generate | None:
+    def _next(self) -> tuple[Generate, GenerationControl] | None:
         """Waits for the next ask; where none comes for a while, returns the memory that answers needed."""
         try:
             return self._asks.get(timeout=REST)
@@ -109,10 +110,11 @@ class Answerer:
 
     def _loop(self) -> None:
         heard = None
-        while (request := self._next()) is not None and not self._stopping.is_set():
+        while (asked := self._next()) is not None and not self._stopping.is_set():
+            request, control = asked
             try:
                 with self._turnstile.answering():
-                    self._answer(request)
+                    self._answer(request, control)
                 if (
                     request.turns != heard and not request.raw
                 ):  # not when other answers are asked for
@@ -124,9 +126,10 @@ class Answerer:
                 what = f"the answer could not be made ({type(error).__name__}: {error})"
                 self._emit(Failed("generate", what, "ask again", request.ask))
             finally:
-                self._controls.pop(request.ask, None)
+                if self._controls.get(request.ask) is control:  # it was not asked once more
+                    del self._controls[request.ask]
 
-    def _answer(self, request: Generate) -> None:
+    def _answer(self, request: Generate, control: GenerationControl) -> None:
         published, tokenizer = self._learner.published, self._learner.tokenizer
         sampling = request.sampling
         context = published.model.config.context
@@ -147,7 +150,9 @@ class Answerer:
                 self._emit(MessageCut(request.ask, len(seen[-1].text), lost))
         seed = request.seed if request.seed is not None else self._seed
         generator = torch.Generator().manual_seed(secrets.randbits(63) if seed is None else seed)
-        control = self._controls[request.ask]
+        answering = (request.turns, published.version)
+        seen_likeliest = request.others and answering == self._answered
+        self._answered = answering
         check = None
         if not request.raw:  # a text that is gone on with is whatever it is
             check = AnswerCheck(
@@ -160,10 +165,10 @@ class Answerer:
             )
             if request.offers and request.again is None and recalled is None:
                 check.find = partial(self._recall.offer, request.turns[-1].text)
-                if not request.others:  # they were offered with the answers that the owner has seen
+                if (
+                    not seen_likeliest
+                ):  # else they were offered with the answers that the owner has seen
                     check.nearest = partial(self._recall.nearest, request.turns[-1].text)
-        seen_likeliest = request.others and published.version == self._answered
-        self._answered = published.version
         for event in generate(
             published.model,
             tokenizer,

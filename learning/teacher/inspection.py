@@ -82,7 +82,10 @@ class Inspector:
         self._learner, self._journal = learner, journal
         self._turnstile, self._emit = turnstile, emit
         self._jobs: queue.Queue[Job | None] = queue.Queue()
+        self._comparing: set[int] = set()
+        """Keys of comparisons that wait or are under way."""
         self._stopped: set[int] = set()
+        """Of these, those that the owner stopped."""
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._loop, name="look", daemon=True)
         self._thread.start()
@@ -90,9 +93,12 @@ class Inspector:
     def send(self, request: Check | Compare | Foretell | FindDisputed | StopComparing) -> None:
         """Queues a request; returns at once."""
         if isinstance(request, StopComparing):
-            self._stopped.add(request.key)
-        else:
-            self._jobs.put(request)
+            if request.key in self._comparing:
+                self._stopped.add(request.key)
+            return
+        if isinstance(request, Compare):
+            self._comparing.add(request.key)
+        self._jobs.put(request)
 
     def heard(self, turns: Turns) -> None:
         """Queues a measurement of how well the model predicts the owner's last message."""
@@ -133,6 +139,10 @@ class Inspector:
             except Exception as error:
                 what = f"the model could not be examined ({type(error).__name__}: {error})"
                 self._tell(job, what, "try again")
+            finally:
+                if isinstance(job, Compare):
+                    self._comparing.discard(job.key)
+                    self._stopped.discard(job.key)
 
     def _tell(self, job: Job, what: str, next_step: str) -> None:
         if isinstance(job, Check):
@@ -279,7 +289,6 @@ class Inspector:
         """Pauses; raises _Enough if the owner stopped the comparison."""
         self._pause()
         if job.key in self._stopped:
-            self._stopped.discard(job.key)
             raise _Enough
 
 

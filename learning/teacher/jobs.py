@@ -10,6 +10,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -169,9 +170,9 @@ class Jobs:
                 what, next_step = full_disk(self._home.path)
             self._emit(Failed(where, what, f"nothing was lost; {next_step}"))
         if not self._signals.stopping.is_set():
-            self._emit(
-                LearnerState("idle" if self._how.on else "off", len(self._journal.waiting()))
-            )
+            with suppress(VidyaError):  # an unreadable journal was reported by the job
+                waiting = self._journal.waiting_count()
+                self._emit(LearnerState("idle" if self._how.on else "off", waiting))
 
     def _learn_waiting(self) -> None:
         """Undoes withdrawn lessons, then learns those that wait."""
@@ -183,21 +184,21 @@ class Jobs:
                 self._emit(Failed("undo", error.what, error.next_step))
         if self._how.on:
             self._learner.caches.prepare()
-        while self._how.on and (waiting := self._journal.waiting()):
-            if not self._in_a_pause(len(waiting)):
+        while self._how.on and (lesson := self._journal.next_waiting()):
+            waiting = self._journal.waiting_count()
+            if not self._in_a_pause(waiting):
                 return
             self._signals.pause()
             demand_room(self._learner.folder, 4 * self._learner.published.model.config.parameters)
-            batch = self._learner.settings.mixture.batch
-            self._emit(LearnerState("gathering", len(waiting), min(len(waiting), batch), batch))
+            self._emit(LearnerState("gathering", waiting))
             try:
-                report = self._learner.learn(waiting[0])
+                report = self._learner.learn(lesson)
             except (Stopped, VidyaError):
                 raise  # the fault is not the lesson's (disk, book, model): it keeps waiting
             except Exception as error:
                 if not is_full(error):
                     # do not block the lessons behind it; book training will teach it
-                    self._journal.set_lesson_state(waiting[0].id, "needs_practice")
+                    self._journal.set_lesson_state(lesson.id, "needs_practice")
                     self._waiting.put(Learn())
                 raise
             self._emit(LessonDone(**asdict(report)))
@@ -298,7 +299,7 @@ class Jobs:
                 own_talk=own,
             )
         )
-        if self._journal.waiting():  # lessons that the training could not teach wait again
+        if self._journal.waiting_count():  # lessons that the training could not teach wait again
             self._waiting.put(Learn())
 
     def _practise(self, job: Practise) -> None:

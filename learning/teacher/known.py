@@ -38,6 +38,8 @@ class Known:
     """Folded answer -> the questions for which it was taught."""
     latest: dict[str, str] = field(default_factory=dict)
     """Folded question -> the folded answer that was taught last."""
+    waiting: frozenset[str] = frozenset()
+    """Folded questions whose newest lesson waits to be learned."""
     pairs: tuple[tuple[frozenset[str], str, str], ...] = ()
     """(`fixed_words` of a question, the question, its answer) of all."""
     owners: tuple[tuple[str, str], ...] = ()
@@ -50,7 +52,9 @@ class Known:
             for entry in entries
             for i in range(0, len(entry.turns), 2)
         ]
-        pairs += [(x.prompt[-1].text, x.answer) for x in lessons if x.prompt and x.answer]
+        answered = [x for x in lessons if x.prompt and x.answer]
+        pairs += [(x.prompt[-1].text, x.answer) for x in answered]
+        states = {fold(x.prompt[-1].text): x.state for x in answered}
         need = [(fold(e.answer), fold(e.question)) for e in entries if e.heading.startswith(NEED)]
         texts = [answer for _, answer in pairs]
         folded = [(fold(question), fold(answer)) for question, answer in pairs]
@@ -62,6 +66,7 @@ class Known:
             _grouped(need),
             _grouped((answer, question) for (question, _), (_, answer) in asked),
             dict(folded),
+            frozenset(question for question, state in states.items() if state == "waiting"),
             tuple((fixed_words(question), question, answer) for question, answer in pairs),
             tuple((question, answer) for question, answer in pairs if owned(answer)),
         )
@@ -150,11 +155,10 @@ class KnownTexts:
 
     def now(self) -> Known:
         """The current `Known`. Ignores unreadable lines of the owner's book. Raises JournalError."""
-        lessons = self._journal.standing()
-        mark = (mark_of(self._book), tuple((x.id, x.answer) for x in lessons))
+        mark = (mark_of(self._book), self._journal.lessons_mark())
         if mark != self._mark:
             entries = [*self._books.entries(shipped_book_path()), *self._own()]
-            self._known, self._mark = Known.of(entries, lessons), mark
+            self._known, self._mark = Known.of(entries, self._journal.standing()), mark
         return self._known
 
     def _own(self) -> list[BookEntry]:

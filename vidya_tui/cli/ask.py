@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -92,6 +93,9 @@ def ask(
     text = message(prompt) if again is None else ""
     settings = options.settings
     drawn = ModelStore(options.home).generation(options.chosen_model).sampling
+    for name, value in (("--temperature", temperature), ("--top-p", top_p)):
+        if value is not None and math.isnan(value):
+            raise click.UsageError(f"{name} is NaN: give a number")
     settings = replace(
         settings,
         temperature=settings.temperature if temperature is None else temperature,

@@ -71,7 +71,7 @@ def forget(
             if not yes and not _sure(doomed):
                 raise VidyaError("nothing was erased", "add --yes to erase without a question")
             done = _forget(options, home, journal, doomed, text, keep_weights, leave_unknown)
-            waiting = len(journal.waiting())
+            waiting = journal.waiting_count()
             if everything:
                 Unsent(home).remove()
         finally:

@@ -5,6 +5,8 @@ Left out: the help texts, which are beside each command and option.
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 
@@ -28,6 +30,12 @@ class WholeNumber(click.IntRange):
 
     def _describe_range(self) -> str:
         return ""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            self.fail(f"{value!r} is not a whole number from {self.min} to {self.max}", param, ctx)
 
 
 def wrong_usage(error: click.UsageError) -> str:

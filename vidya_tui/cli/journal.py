@@ -56,6 +56,8 @@ def show(limit: int, asks: bool, options: Options) -> None:
                 words = f"{one_line(row['prompt'])} -> {one_line(row['answer'])}"
                 if "blamed" in row:
                     words += f"(not: {one_line(row['blamed'])})"
+                elif not row["answer"] and row["rejected"]:
+                    words += f"(not: {one_line(row['rejected'][0])})"
                 if "reason" in row:
                     words += f" (reason: {one_line(row['reason'])})"
                 click.echo(f"{row['lesson']:5d} {row['kind']:12s} {row['state']:14s} {words}")
@@ -150,7 +152,7 @@ def import_journal(file: Path, options: Options) -> None:
     rows = _rows(file)
     home = options.home
     with home.lock(), open_journal(options) as journal:
-        added, waiting = journal.import_rows(rows, f"{file}:"), len(journal.waiting())
+        added, waiting = journal.import_rows(rows, f"{file}:"), journal.waiting_count()
     if options.as_json:
         print_json({"added": added, "waiting": waiting})
         return

@@ -89,7 +89,7 @@ def teach(
         for lesson in lessons:
             _teach(place, lesson)
             place.learn(show)
-        waiting = len(place.journal.waiting())
+        waiting = place.journal.waiting_count()
     if no_wait:
         if options.as_json:
             print_json({"event": "journaled", "waiting": waiting})

@@ -18,6 +18,7 @@ from learning.journal.journal import Journal
 from learning.journal.lesson_list import Taught
 from learning.protocol.records import Lesson, Turns, as_turns
 from learning.protocol.requests import Learn
+from learning.text.normalise import fold_prompt
 from personality.book import LineError, format_line
 from vidya_tui.session.judging import tidy
 from vidya_tui.session.session import Session
@@ -125,8 +126,8 @@ class Edits:
         turns = self._turns(line.turns[:-2], question, answer)
         if turns == line.turns:
             raise VidyaError("nothing was changed in it", "type another question or answer")
-        same = turns[:-1] == line.turns[:-1]
-        old = line.answer if same and line.turns else None
+        same = bool(line.turns) and fold_prompt(turns[:-1]) == fold_prompt(line.turns[:-1])
+        old = line.answer if same else None
         removed = line if line.own and line.turns and not same else None
         return self._write(line if line.own else None, turns, old, removed)
 

@@ -66,6 +66,7 @@ class PracticeDesk:
     def begin(self, wanted: str) -> StatusMessage:
         """wanted: one or more tasks, each followed by settings like `max_terms=3`; `warm-up`, `self-play` and
         options of practice anywhere among them. Raises VidyaError for an unknown task or another word."""
+        from learning.practice.options import parse_options
         from learning.practice.supply.arms import requested
         from learning.rewards.registry import tasks
 
@@ -83,6 +84,7 @@ class PracticeDesk:
         request = requested(words)
         asked = (f"self_play.questions={SELF_PLAY}",) if SELF_PLAY_WORD in given else ()
         task, options = request.task, (*self._idle.options, *asked, *request.options)
+        parse_options(options)  # a wrong value is told before anything begins
         warm_up = True if WARM_UP in given else None
         self._teacher.send(replace(request, warm_up=warm_up, options=options))
         self._set(practice_state.begun(task))

@@ -160,7 +160,7 @@ class LineMode:
     def interrupted(self) -> None:
         """Ctrl+C: stops the answer or training; ends the program if there is none, or while leaving."""
         if self._ending or not (self._session.streaming or self._desk.training.running):
-            if waiting := len(self._session.journal.waiting()):
+            if waiting := self._session.journal.waiting_count():
                 self._say(f"{_lessons(waiting)} in the journal; the next `vidya` learns them")
             self.status = 130
         else:
@@ -238,7 +238,7 @@ class LineMode:
             self._comparison = screens.Comparison(journal, number, tokens)
             self._desk.session.teacher.send(self._comparison.request)
         elif name == "history" and re.fullmatch(r"#[0-9]{1,18}", words):
-            self._session.open(int(words[1:]))
+            self._desk.open(int(words[1:]))
             for turn in self._session.turns:
                 self._say(f"{NAMES[turn.role]}: {turn.text}")
         elif name == "history":

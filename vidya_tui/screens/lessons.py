@@ -31,6 +31,16 @@ SHOW_WORDS = {
     "unjudged": "what you did not judge",
 }
 """The filters that `f` cycles through -> their titles. For "not_known" the model is asked."""
+NONE = {
+    "waiting": "No lesson waits to be learned.",
+    "learned": "No lesson is learned yet.",
+    "needs_practice": "No lesson needs practice.",
+    "taken_back": "You have taken back no lesson.",
+    "not_known": "The model knows all that it was asked about.",
+    "judged": "You have judged no answer yet.",
+    "unjudged": "There is nothing that you did not judge.",
+}
+"""What stands there if a filter finds nothing; the journal may have other lessons."""
 SHOWS = tuple(SHOW_WORDS)
 ROOM_FOR_DATES = 100
 """Width, in columns, from which rows show the full date."""
@@ -58,6 +68,9 @@ class LessonsScreen(ListRoom[None, Taught]):
         self._all: list[int] = []
 
     # ------------------------------------------------------------ what is shown
+
+    def empty(self) -> str:
+        return NONE.get(self.shows, self.EMPTY)
 
     def find_keys(self, search: str) -> Sequence[int]:
         if self.shows != "not_known":

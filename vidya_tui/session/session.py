@@ -163,13 +163,16 @@ class Session(Judging):
         self.conversation = None
 
     def open(self, conversation: int, at: int | None = None) -> None:
-        """Opens an earlier conversation. at: the ask to show; None: the newest.
+        """Opens an earlier conversation. at: the ask to show; None: the newest. Answers to it that are
+        streaming go on.
 
         Where its last message has no candidates, `recover` or `regenerate` asks for them.
         Raises NotFound.
         """
         branches = self.journal.branches(conversation)
         at = at or branches.newest()
+        if self._now and self._now.streaming and self._now.ask.id == at:
+            return
         turns = self.journal.turns(conversation, at, branches)
         ask = self.journal.ask(at) if at else None
         answer = self.journal.answer(at) if at else None
@@ -383,7 +386,7 @@ class Session(Judging):
         self._send_undos()
         if self._now is not None and self._broken and self.answer is None:
             self._deal(self._now, len(self._now.cards) or self.candidates)
-        if self.journal.waiting():
+        if self.journal.waiting_count():
             self.teacher.send(Learn())
         if self._book:
             mend_book(self._book, self.journal)

@@ -153,7 +153,7 @@ def lines_known(progress: TrainProgress) -> str:
 
 
 def doing(now: Learning) -> str:
-    """What the learner does at the moment: "gathering 9 of 32", "learning, loss 0.41", "learned in 2.1 s"."""
+    """What the learner does at the moment: "gathering", "learning, loss 0.41", "learned in 2.1 s"."""
     if now.lost:
         return "the model is gone"
     if not now.loaded:
@@ -168,8 +168,6 @@ def doing(now: Learning) -> str:
     if state is None:
         return now.outcome or "ready"
     words = PHASES[state.phase]
-    if state.phase == "gathering" and state.batch:
-        return f"{words} {state.gathered} of {state.batch}"
     if state.phase in ("learning", "consolidating", "training") and state.loss is not None:
         return f"{words}, loss {state.loss:.2f}"
     return words or now.outcome or "ready"

@@ -92,8 +92,6 @@ class LearningPanel(Vertical):
         if now.training is not None:
             share = words.fraction(now.training)
             progress = f"{bar(share, BAR)} {percent(share)}"
-        elif now.state and now.state.phase == "gathering" and now.state.batch:
-            progress = bar(now.state.gathered / now.state.batch, BAR)
         last = f"last: {now.outcome}" if now.outcome not in ("", doing) else ""
         fetching = now.fetching
         coming = [bar(fetching.share, BAR), fetching.short()] if fetching else ["", ""]

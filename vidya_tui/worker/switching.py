@@ -53,7 +53,8 @@ class SwitchingTeacher:
 
     def change(self, model: str, work: Callable[[], object] = lambda: None) -> None:
         """Replaces the teacher, in a thread, and runs `work` while there is none. If `work` fails, the
-        previous model comes back. Returns at once. Raises VidyaError during another change."""
+        previous model comes back; if the model cannot be loaded then, there is none, and requests wait until
+        another one is there. Returns at once. Raises VidyaError during another change."""
         with self._lock:
             if self._changing is not None:
                 raise VidyaError("the model is being changed already", "wait until it is there")
@@ -86,21 +87,29 @@ class SwitchingTeacher:
         return self._make(self._on_event, self._model)
 
     def _change(self, model: str, work: Callable[[], object]) -> None:
-        if self._now is not None:
-            self._now.close()
         made: TeacherPort | None = None
         try:
+            if self._now is not None:
+                self._now.close()
             work()
             self._model = model
-        except VidyaError as error:
-            self._on_event(Failed("model", error.what, error.next_step))
+        except Exception as error:
+            self._failed("model", error)
         if not self._closed:
             try:
                 made = self._begin()
-            except VidyaError as error:
-                self._on_event(Failed("load", error.what, error.next_step))
+            except Exception as error:
+                self._failed("load", error)
         with self._lock:
             self._now, self._changing = made, None
             waiting, self._waiting = self._waiting, []
         for request in waiting:
             self.send(request)
+
+    def _failed(self, where: str, error: Exception) -> None:
+        """Tells that a part of the change failed, expected or not."""
+        if isinstance(error, VidyaError):
+            self._on_event(Failed(where, error.what, error.next_step))
+        else:
+            what = f"the model could not be changed ({type(error).__name__}: {error})"
+            self._on_event(Failed(where, what, "try again; nothing was lost"))

@@ -136,6 +136,13 @@ def test_picks_that_stand_are_counted_for_the_progress(journal: Journal) -> None
             Candidate(ask_id, number, f"text {number}", (1, 2), (logprob, logprob), "end", 1)
             for number, logprob in enumerate(logprobs, 1)
         )
+    fourth = ask(journal)
+    journal.add_candidates(
+        Candidate(
+            fourth.id, number, f"text {number}", (1, 2), (-0.1, -0.1 * number), "end", 1, sure
+        )
+        for number, sure in enumerate((0.2, None, 0.6), 1)
+    )
     journal.judge(Pick(first.id, 1), "a")
     journal.withdraw(journal.judge(Pick(second.id, 3), "b"))
     journal.judge(Pick(second.id, 1), "c")
@@ -143,3 +150,5 @@ def test_picks_that_stand_are_counted_for_the_progress(journal: Journal) -> None
     journal.judge(Pick(first.id, 2), "the surest")
     firsts = [first for _, first in journal.first_picked()]
     assert firsts == [False, False, True, True]
+    journal.judge(Pick(fourth.id, 3), "less likely, and surer as a whole")
+    assert [first for _, first in journal.first_picked()][-1]

@@ -15,9 +15,16 @@ from engine.config import Sampling
 from learning.home import Home
 from learning.journal.journal import Journal
 from learning.memory.tasks import NOT_KNOWN
-from learning.protocol.events import AskDone, CandidateDone, CandidateReset, CandidateTexts, Event
+from learning.protocol.events import (
+    AskDone,
+    CandidateDone,
+    CandidateReset,
+    CandidateTexts,
+    Event,
+    Failed,
+)
 from learning.protocol.records import Turn
-from learning.protocol.requests import Generate
+from learning.protocol.requests import Cancel, Generate
 from learning.teacher import generation
 from learning.teacher.teacher import open_teacher
 from learning.text.flaws import broken, seams
@@ -97,6 +104,54 @@ def test_other_answers_are_all_drawn(tiny_place: Place, monkeypatch: pytest.Monk
     first, *rest = likeliest[2:]
     assert likeliest[:2] == [True, True], "asked again, in another conversation perhaps"
     assert first and not any(rest), "the likeliest one was among the first answers"
+
+
+def test_other_answers_include_the_likeliest_if_something_else_was_answered_since(
+    tiny_place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, _, journal = tiny_place
+    likeliest, ended = list[bool](), threading.Semaphore(0)
+
+    def spied(*given: Any, **named: Any) -> Iterator[engine_generate.Event]:
+        likeliest.append(named["likeliest"])
+        return engine_generate.generate(*given, **named)
+
+    def hear(event: Event) -> None:
+        if isinstance(event, AskDone):
+            ended.release()
+
+    monkeypatch.setattr(generation, "generate", spied)
+    teacher = open_teacher(home, model="tiny", on_event=hear, journal=journal)
+    try:
+        for ask, (message, others) in enumerate(
+            [("My cat.", False), ("Hi", False), ("My cat.", True)]
+        ):
+            turns = (Turn("user", message),)
+            teacher.send(Generate(ask, turns, 2, Sampling(max_tokens=8), seed=ask, others=others))
+            assert ended.acquire(timeout=120)
+    finally:
+        teacher.close()
+    assert likeliest[-1], "the weights that answered it then may not be these"
+
+
+def test_an_ask_that_is_sent_again_while_it_is_answered_is_answered_again(
+    tiny_place: Place,
+) -> None:
+    home, _, journal = tiny_place
+    events: queue.Queue[Event] = queue.Queue()
+    teacher = open_teacher(home, model="tiny", on_event=events.put, journal=journal)
+    asked = Generate(5, (Turn("user", "My cat sleeps."),), 2, Sampling(max_tokens=40), seed=0)
+    try:
+        for request in (asked, Cancel(5), asked):
+            teacher.send(request)
+        heard = list[Event]()
+        while sum(isinstance(event, AskDone) for event in heard) < 2:
+            heard.append(events.get(timeout=120))
+    finally:
+        teacher.close()
+    assert not [event for event in heard if isinstance(event, Failed)]
+    endings = [event.candidate.ending for event in heard if isinstance(event, CandidateDone)]
+    assert "cancelled" not in endings[-2:]
 
 
 @pytest.mark.slow

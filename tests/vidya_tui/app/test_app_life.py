@@ -59,10 +59,10 @@ def test_training_shows_progress_and_can_be_cancelled(tmp_path: Path) -> None:
 def test_the_panel_says_what_the_learner_does(tmp_path: Path, size: tuple[int, int]) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.sees("ready")
-        stage.hear(LearnerState("gathering", 3, 9, 32, None, 0.98))
-        for words in ("gathering 9 of 32", "3 lessons waiting", "book recall 98 %"):
+        stage.hear(LearnerState("gathering", 3, None, 0.98))
+        for words in ("gathering", "3 lessons waiting", "book recall 98 %"):
             await stage.sees(words)
-        stage.hear(LearnerState("learning", 1, 32, 32, 0.414, 0.98))
+        stage.hear(LearnerState("learning", 1, 0.414, 0.98))
         for words in ("learning, loss 0.41", "1 lesson waiting"):
             await stage.sees(words)
 
@@ -247,7 +247,7 @@ def test_events_that_come_while_it_closes(tmp_path: Path) -> None:
         stage.session.say("late")  # what has to be drawn grows
 
     app = play(scenario, tmp_path)
-    app.chat.take([LearnerState("gathering", 1, 2, 32)])
+    app.chat.take([LearnerState("gathering", 1)])
     assert not app.chat.conversation.is_attached
 
 

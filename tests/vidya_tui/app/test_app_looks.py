@@ -185,7 +185,7 @@ def test_reading_back_is_not_disturbed_by_what_comes(tmp_path: Path) -> None:
         await stage.until(lambda: not view.following)
         await stage.pilot.pause(0.2)
         before = view.scroll_y
-        stage.hear(LearnerState("learning", 1, 32, 32, 0.41, 0.98))
+        stage.hear(LearnerState("learning", 1, 0.41, 0.98))
         await stage.sees("loss 0.41")
         await stage.pilot.pause(0.2)
         assert view.scroll_y == before and not view.following

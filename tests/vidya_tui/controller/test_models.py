@@ -198,6 +198,18 @@ def test_work_that_fails_brings_the_old_model_back(house: House) -> None:
     assert [model for model, _ in house.made] == [None, None]
 
 
+def test_a_change_that_fails_as_nobody_expected_ends_too(house: House) -> None:
+    def work() -> None:
+        raise OSError("the device is gone")
+
+    house.teacher.change("10m", work)
+    house.settle()
+    assert not house.teacher.changing, "the next change is not refused"
+    failed = [event for event in house.events if isinstance(event, Failed)]
+    assert ["the device is gone" in one.what for one in failed] == [True]
+    assert [model for model, _ in house.made] == [None, None]
+
+
 def test_rolling_back_goes_through_the_store(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(VidyaError, match="no snapshot 3"):
         house.control.rollback(3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.errors import NotFound, VidyaError
-from learning.protocol.requests import Cancel
+from learning.protocol.requests import Cancel, Generate
 from tests.talk import TEXTS, Start, said
 
 
@@ -55,6 +55,17 @@ def test_reopening_shows_the_rating_and_the_pick(start: Start) -> None:
     with pytest.raises(NotFound):
         talk.session.open(99)
     assert talk.session.answer == "Good day."  # still here
+
+
+def test_opening_the_conversation_that_streams_leaves_it_streaming(start: Start) -> None:
+    talk = start(manual=True)
+    ask = talk.session.say("hello")
+    talk.teacher.pump(2)
+    talk.session.open(ask.conversation)
+    talk.session.recover()
+    assert len(talk.teacher.sent(Generate)) == 1 and not talk.teacher.sent(Cancel)
+    talk.teacher.finish()
+    assert [card.text for card in talk.session.cards] == TEXTS
 
 
 def test_reopening_while_an_early_pick_is_written_shows_it_growing(start: Start) -> None:

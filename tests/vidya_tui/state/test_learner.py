@@ -38,8 +38,8 @@ PROGRESS = TrainProgress(2, 10, 15, 100, 0.4142, None, 10.0, 30.0)
 @pytest.mark.parametrize(
     ("state", "words"),
     [
-        (LearnerState("gathering", 3, 9, 32), "gathering 9 of 32"),
-        (LearnerState("learning", 1, 32, 32, 0.414), "learning, loss 0.41"),
+        (LearnerState("gathering", 3), "gathering"),
+        (LearnerState("learning", 1, 0.414), "learning, loss 0.41"),
         (LearnerState("paused", 1), "paused while you type"),
         (LearnerState("off"), "learning is switched off"),
         (LearnerState("checking"), "checking that nothing was forgotten"),

@@ -232,7 +232,7 @@ def ask_owner(count: int, options: Options) -> None:
                 number = journal_disputed(place.journal, one)
                 judge(place, place.journal.ask(number), answer, None, None, "", None)
                 picked += 1
-        waiting = len(place.journal.waiting())
+        waiting = place.journal.waiting_count()
     if not options.as_json:
         say(
             f"{counted(picked, 'pick')}; {lessons_wait(waiting)}"

@@ -70,6 +70,10 @@ def works(
 
 def nothing_to_rate(value: str, now: Situation, keys: Keymap) -> str:
     """Why a key for `good` or `bad` did nothing, and what to do first."""
-    first = f"press {now.cards[0]} to {now.cards[-1]} to pick one" if now.cards else "say something"
+    least, most = (
+        min(now.cards, default=0),
+        max(now.cards, default=0),
+    )  # the surest card is the first
+    first = f"press {least} to {most} to pick one" if now.cards else "say something"
     key = way(keys, value) if keys[value] else f"/rate {value}"
     return f"no answer to rate yet: {first}, then {key} rates it"
