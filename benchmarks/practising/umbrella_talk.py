@@ -43,8 +43,8 @@ CRITERION = (
     "of the dialogues of whole-conversation GRPO until 90 % of the last 64 first replies are right, "
     "in the mean of three seeds; without small talk the two differ by at most 20 %. A run that is not there "
     f"after {STEPS} steps counts with all its dialogues. 16 groups of 8 dialogues a step, one update a "
-    "step at a rate of 4e-4, and what practice keeps beside it. λ is 0.2 a reply. Of the worked conversations "
-    f"of warm-up {KNOWN:.0%} surely give the advice that fits. All of it was chosen on seed 11."
+    "step at a rate of 4e-4, and what practice keeps beside it. λ is 0.2 a reply. Of the worked "
+    f"conversations of warm-up {KNOWN:.0%} surely give the advice that fits. All of it was chosen on seed 11."
 )
 SETTINGS = PracticeSettings(
     lr=4e-4,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.errors import CheckpointError
+from engine.errors import CheckpointError, JournalError
+from learning.journal.journal import Journal
 from learning.lessons.learner import Learner
 from learning.protocol.events import Failed, LessonDone
 from learning.protocol.records import Lesson, LessonReport
@@ -53,3 +54,31 @@ def test_an_undo_that_cannot_be_done_keeps_nothing_from_being_learned(
     failed = [(event.where, event.what) for event in said if isinstance(event, Failed)]
     assert failed == [("undo", "00000001.safetensors: is damaged")]
     assert isinstance(said[-1], LessonDone) and said[-1].lesson == good.id
+
+
+@pytest.mark.slow
+def test_a_journal_that_cannot_be_read_for_a_moment_ends_no_learning(
+    place: Place,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (good,) = place[2].add_lessons([lesson("b?", "B.")])
+    following, count, failing = Journal.next_waiting, Journal.waiting_count, ["next", "count"]
+
+    def unreadable(what: str) -> None:
+        if what in failing:
+            failing.remove(what)
+            raise JournalError("journal.sqlite3 cannot be read: disk I/O error", "free the disk")
+
+    def next_waiting(journal: Journal) -> Lesson | None:
+        unreadable("next")
+        return following(journal)
+
+    def waiting_count(journal: Journal) -> int:
+        unreadable("count")
+        return count(journal)
+
+    monkeypatch.setattr(Journal, "next_waiting", next_waiting)
+    monkeypatch.setattr(Journal, "waiting_count", waiting_count)
+    said = hear(place, monkeypatch, LessonDone, Learn(), Learn())
+    assert [event.where for event in said if isinstance(event, Failed)] == ["learn"]
+    assert isinstance(said[-1], LessonDone) and said[-1].lesson == good.id and not failing

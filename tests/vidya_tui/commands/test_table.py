@@ -9,6 +9,7 @@ from vidya_tui.commands.arguments import CommandError, RatingWords, rating_words
 from vidya_tui.commands.parse import RunCommand, Say, complete, find, parse
 from vidya_tui.commands.situation import Situation
 from vidya_tui.commands.table import COMMANDS, KEYS
+from vidya_tui.screens.chat.keys import nothing_to_rate
 
 
 @pytest.mark.parametrize(
@@ -159,3 +160,9 @@ def test_what_works_when() -> None:
 )
 def test_a_rating_is_taken_apart(argument: str, read: RatingWords) -> None:
     assert rating_words(argument) == read
+
+
+def test_the_cards_that_can_be_picked_are_named_from_the_least_on() -> None:
+    now = Situation(cards=(4, 1, 5, 3, 2))  # the surest first
+    told = nothing_to_rate("bad", now, {"bad": "alt+down"})
+    assert told == "no answer to rate yet: press 1 to 5 to pick one, then alt+down rates it"

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.errors import VidyaError
+from engine.errors import ConfigError, VidyaError
 from learning.protocol.events import (
     Event,
     Failed,
@@ -64,6 +64,13 @@ def test_options_are_told_from_settings_of_the_task_and_shown() -> None:
     assert figures["ratio"] == "1.010 now to when drawn, 1 % clipped"
     said = practice_state.started(PracticeStarted("x", 3, 7, {}, {"lr": "1e-05"}, ("the data",)))
     assert said == f"run 3, seed 7, lr=1e-05\ndiffers: the data\n{practice_state.BEGINNING}"
+
+
+def test_a_wrong_value_is_refused_before_anything_begins() -> None:
+    practice, teacher = desk()
+    with pytest.raises(ConfigError, match="updates is 'x'"):
+        practice.begin("chain_sum updates=x")
+    assert not teacher.requests and not practice.running
 
 
 def test_several_tasks_are_begun_and_each_is_shown() -> None:

@@ -8,8 +8,10 @@ import pytest
 from textual import events
 from textual.widgets import Input
 
+from learning.book.check import read_books
 from learning.protocol.requests import Learn
 from tests.stage import Stage, play
+from vidya_tui.controller.edits import Edits
 from vidya_tui.screens.book_entry import EntryScreen
 
 OWN = """# My own book.
@@ -233,6 +235,20 @@ def test_a_line_is_edited_in_its_place(tmp_path: Path) -> None:
         assert (lesson.answer, lesson.rejected, lesson.replaces) == ("Bella.", ("Rex.",), "Rex.")
         # undone, the old line stands again
         await stage.press("escape")
+        await stage.say("/undo")
+        await stage.until(lambda: "Rex." in text(stage) and "Bella." not in text(stage))
+
+    play(scenario, tmp_path)
+
+
+def test_another_spelling_of_the_question_is_one_lesson_and_one_undo(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        write(stage)
+        lines = read_books(Path("/nowhere"), stage.home.book_path)
+        Edits(stage.session, stage.home.book_path).add_entry("MY DOG!", "Bella.", lines)
+        assert "<|user|> MY DOG! <|assistant|> Bella." in text(stage)
+        (lesson,) = stage.journal.standing()
+        assert (lesson.answer, lesson.replaces) == ("Bella.", "Rex.")
         await stage.say("/undo")
         await stage.until(lambda: "Rex." in text(stage) and "Bella." not in text(stage))
 
