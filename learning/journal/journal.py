@@ -12,6 +12,7 @@ Thread-safe, and several processes may have the file open. Imports no torch.
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -240,6 +241,35 @@ class Journal(JudgementJournal):
                 AND rejected != '[]' AND ask IS NOT ?1""",
                 (ask,),
             )
+
+    # ------------------------------------------------------------ progress over time
+
+    def add_measure(self, name: str, value: float) -> None:
+        """Records a value to be plotted over time, such as "book_recall". A value that is not finite is
+        ignored."""
+        if math.isfinite(value):
+            with self.writing() as connection:
+                connection.execute(
+                    "INSERT INTO measures (name, value, created) VALUES (?, ?, ?)",
+                    (name, value, time.time()),
+                )
+
+    def measures(self, name: str) -> list[tuple[float, float]]:
+        """All (seconds since the epoch, value) of a measure, oldest first. "loss" is the loss of all
+        recorded steps except those of practice."""
+        if name == "loss":
+            rows = self.rows(
+                "SELECT created, loss FROM steps WHERE loss IS NOT NULL"
+                " AND kind != 'practice' ORDER BY id"
+            )
+        else:
+            rows = self.rows("SELECT created, value FROM measures WHERE name = ? ORDER BY id", name)
+        return [(created, value) for created, value in rows]
+
+    def rewards(self) -> list[tuple[float, float]]:
+        """(seconds since the epoch, mean reward) of every step of practice on any task, oldest first."""
+        sql = "SELECT created, value FROM measures WHERE name LIKE 'practice/%/reward' ORDER BY id"
+        return [(created, value) for created, value in self.rows(sql)]
 
     # ------------------------------------------------------------ finding, copying, erasing
 

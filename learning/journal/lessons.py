@@ -48,7 +48,7 @@ def _waiting() -> str:
 
 
 class LessonJournal(Store):
-    """The methods of `Journal` for lessons, steps, versions and measures."""
+    """The methods of `Journal` for lessons, steps and versions."""
 
     # ------------------------------------------------------------ lessons
 
@@ -322,35 +322,6 @@ class LessonJournal(Store):
             for lesson in self.lessons_restored(version, before):
                 self.set_lesson_state(lesson.id, "learned")
             self.mark_saved(version)
-
-    # ------------------------------------------------------------ progress over time
-
-    def add_measure(self, name: str, value: float) -> None:
-        """Records a value to be plotted over time, such as "book_recall". A value that is not finite is
-        ignored."""
-        if math.isfinite(value):
-            with self.writing() as connection:
-                connection.execute(
-                    "INSERT INTO measures (name, value, created) VALUES (?, ?, ?)",
-                    (name, value, time.time()),
-                )
-
-    def measures(self, name: str) -> list[tuple[float, float]]:
-        """All (seconds since the epoch, value) of a measure, oldest first. "loss" is the loss of all
-        recorded steps except those of practice."""
-        if name == "loss":
-            rows = self.rows(
-                "SELECT created, loss FROM steps WHERE loss IS NOT NULL"
-                " AND kind != 'practice' ORDER BY id"
-            )
-        else:
-            rows = self.rows("SELECT created, value FROM measures WHERE name = ? ORDER BY id", name)
-        return [(created, value) for created, value in rows]
-
-    def rewards(self) -> list[tuple[float, float]]:
-        """(seconds since the epoch, mean reward) of every step of practice on any task, oldest first."""
-        sql = "SELECT created, value FROM measures WHERE name LIKE 'practice/%/reward' ORDER BY id"
-        return [(created, value) for created, value in self.rows(sql)]
 
 
 # ---------------------------------------------------------------- rows

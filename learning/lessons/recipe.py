@@ -60,8 +60,8 @@ class TeachSettings:
     wordings_weight: float = 0.5
     """Factor of the other wordings of the question in the loss."""
     part_weight: float = 10.0
-    """Weight of avoiding a blamed part, beside that of a whole answer: of tokens that are nearly certain the
-    likelihood falls slowly, and behind a beginning that is held they often are."""
+    """Weight of avoiding a blamed part, beside that of a whole answer. After a beginning that is kept, the
+    blamed tokens are often nearly certain, and the likelihood of such tokens falls slowly."""
     half_life: float = math.inf
     """Of the blame of a bad answer's tokens, counted back from its last one, in tokens. Infinite: all bear
     the same (benchmarks/results/credit.md)."""

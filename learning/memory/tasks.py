@@ -73,6 +73,8 @@ def waiting_riders(
     """The newest MAX_RIDERS waiting auxiliary lessons of these kinds, as a map from lesson number to
     (example, weight). Leaves out those that contradict a taught answer or an example of `memory`, and answers
     that led to bad ones."""
+    if not kinds:
+        return {}
     riders = weak_lessons([rider for rider in journal.riders() if rider.kind in kinds], journal)
     known = {example.prompt: example.answer for example in memory} if riders else {}
     found: dict[int, tuple[Example, float]] = {}

@@ -15,7 +15,7 @@ from learning.protocol.requests import Practise
 POINTLESS = ("too_hard", "solved", "rolled_back", "alarm")
 """Values of PracticeDone.ended after which the same practice would end the same way again."""
 OWNERS_SHARE = "curriculum.first=0.5"
-"""Of the problems of a night, whatever the curriculum says."""
+"""Least share of a night's problems that the owner's own task gets, whatever the curriculum says."""
 
 
 @dataclass

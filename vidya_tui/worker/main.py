@@ -23,8 +23,9 @@ from learning.protocol.messages import TeacherPort, decode, encode
 from learning.protocol.requests import Shutdown
 from vidya_tui.worker.supervisor import CANNOT_LOAD
 
-LAST_SECONDS = 15.0
-"""Time limit for saving after Shutdown or the end of stdin."""
+LAST_SECONDS = 8.0
+"""Time limit for saving after Shutdown or the end of stdin, less than the app waits for this process (the
+supervisor's `patience`)."""
 
 
 class EventWriter:
