@@ -251,6 +251,14 @@ class LessonJournal(Store):
         sql = LINE + "SELECT DISTINCT lesson FROM publication_lessons JOIN line USING (version)"
         return frozenset(int(lesson) for (lesson,) in self.rows(sql, version))
 
+    def lessons_since(self, version: int, note: str) -> list[int]:
+        """Ids of the lessons in the weights of `version` that were published after its newest ancestor with
+        this note, oldest first; of all lessons in it if none has the note."""
+        newest = "SELECT coalesce(max(version), 0) FROM publications JOIN line USING (version) WHERE note = ?"
+        sql = f"""{LINE}SELECT DISTINCT lesson FROM publication_lessons JOIN line USING (version)
+            WHERE version > ({newest}) ORDER BY lesson"""
+        return [int(lesson) for (lesson,) in self.rows(sql, version, note)]
+
     def trainings_in(self, version: int) -> frozenset[int]:
         """The versions among `version` and its ancestors that were made by book training."""
         sql = LINE + "SELECT version FROM publications JOIN line USING (version) WHERE note = ?"

@@ -37,6 +37,8 @@ LOOKED_AT = 10
 """Most wordings measured for each revisited lesson."""
 TOGETHER = 8
 """Most unknown wordings that a revisit rehearses together."""
+REHEARSED = "rehearsed in other words"
+"""Note of what is published after a rehearsal or a revisit."""
 AVOIDED = 128
 """Number of the newest rejected answers that are checked in pauses."""
 
@@ -70,7 +72,8 @@ class Consolidator:
 
     def learned(self, example: Example, lesson: int | None = None) -> None:
         """Plans rehearsals of a learned lesson, and then revisits of earlier ones. lesson: its number in the
-        journal."""
+        journal; what was planned of it before is dropped."""
+        self._fresh = [x for x in self._fresh if lesson is None or x.lesson != lesson]
         self._fresh.append(Rehearsal(example, lesson))
         self._revisits = REVISITS
 
@@ -178,7 +181,7 @@ class Consolidator:
             LessonTask(example, forms=tuple(forms)),
             self._transaction.settings.rehearsal(),
         )
-        return self._consolidate(task, "rehearsed in other words", 0, settings)
+        return self._consolidate(task, REHEARSED, 0, settings)
 
     def _consolidate(
         self,

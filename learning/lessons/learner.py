@@ -18,8 +18,9 @@ from engine.tokenizers.load import load_tokenizer
 from learning.data.examples import too_long
 from learning.home import Home
 from learning.journal.journal import Journal
+from learning.journal.lessons import MAIN_KINDS
 from learning.lessons.avoid import teach_or_avoid
-from learning.lessons.consolidate import Consolidator
+from learning.lessons.consolidate import REHEARSED, Consolidator
 from learning.lessons.reasons import Reasons
 from learning.lessons.recipe import LessonTransaction, TeachResult, TeachSettings, known_before
 from learning.lessons.understanding import Understanding, understanding
@@ -40,6 +41,9 @@ from learning.models.snapshots import KNOWN_ALREADY, OldWeights
 from learning.models.weights import Published, Weights
 from learning.protocol.events import LearnerState, Understood, UndoDone
 from learning.protocol.records import Lesson, LessonKind, LessonReport, LessonState
+
+RESUMED = 8
+"""Most lessons of earlier runs of the program whose rehearsals go on."""
 
 
 class Learner:
@@ -77,6 +81,8 @@ class Learner:
         """Whether pauses carry reasons over to other messages."""
         self.weak: Collection[LessonKind] = ()
         """Kinds of weak lessons that are added to batches."""
+        self._resumed = False
+        """Whether the rehearsals that the last run of the program left are planned."""
         self._step_began = 0.0
         """When the step of a lesson began that is being taken; seconds of the monotonic clock."""
         self.recover()
@@ -226,7 +232,17 @@ class Learner:
     def catch_up(self) -> bool:
         """Does one small piece of work in a pause (learning.lessons.consolidate, then reasons). Returns
         False if nothing is left to do."""
+        if not self._resumed:
+            self._resumed = True
+            self._plan_rehearsals()
         return self._pauses.catch_up() or (self.reasons and self.carry_over())
+
+    def _plan_rehearsals(self) -> None:
+        """Plans the rehearsals of the newest lessons that no pause came to before the program ended last."""
+        waiting = self.journal.lessons_since(self.version, REHEARSED)
+        for lesson in map(self.journal.lesson, waiting[-RESUMED:]):
+            if lesson.state == "learned" and lesson.kind in MAIN_KINDS and lesson.answer:
+                self._pauses.learned(self._task(lesson).answers[-1], lesson.id)
 
     def carry_over(self) -> bool:
         """Does one small piece of work on the owner's reasons. Returns False if nothing is left to do."""

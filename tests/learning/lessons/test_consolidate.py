@@ -10,7 +10,8 @@ import torch
 from engine.storage.checkpoint import load_model
 from learning.data.examples import Example
 from learning.lessons.batch import COPIES, BatchAccumulator, MixedBatch
-from learning.lessons.consolidate import Consolidator
+from learning.lessons.consolidate import REHEARSED, Consolidator, Rehearsal
+from learning.lessons.learner import Learner
 from learning.lessons.recipe import TeachResult
 from learning.memory.margins import Margin
 from learning.objectives.forward import knowledge
@@ -152,3 +153,41 @@ def test_a_line_that_was_never_learned_is_not_mended_by_a_lesson(
     assert learner.learn(taught).known_after
     assert max(copies) < COPIES, "what a lesson has broken is in a batch so many times"
     assert not learner.tracker.lost(learner.replay.memory)
+
+
+@pytest.mark.slow
+def test_rehearsals_go_on_after_an_undo_and_after_a_restart(
+    place: Place,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    learner, journal = open_learner(place), place[2]
+    assert read_book(learner) == 1.0
+    rehearsed: list[int | None] = []
+    rehearse = Consolidator._rehearse
+
+    def spy(pauses: Consolidator, rehearsal: Rehearsal) -> None:
+        rehearsed.append(rehearsal.lesson)
+        rehearse(pauses, rehearsal)
+
+    monkeypatch.setattr(Consolidator, "_rehearse", spy)
+    kept, undone = journal.add_lessons(
+        [lesson("What is my rabbit called?", "Clover."), lesson("Who are you?", "Me.")]
+    )
+    for one in (kept, undone):
+        assert learner.learn(one).known_after
+    journal.retract(undone.id)
+    learner.undo(undone)
+
+    def pause(learner: Learner) -> set[int | None]:
+        rehearsed.clear()
+        for _ in range(60):
+            if not learner.catch_up():
+                break
+        return {number for number in rehearsed if number != undone.id}
+
+    assert journal.lessons_since(learner.version, REHEARSED) == [kept.id]
+    again = open_learner(place)
+    assert pause(again) == {kept.id}, "the program ended before a pause"
+    assert journal.lessons_since(again.version, REHEARSED) == []
+    assert pause(open_learner(place)) == set(), "that was done"
+    assert kept.id in pause(learner), "an undo drops no plan"
