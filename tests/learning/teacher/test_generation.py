@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,11 @@ Place = tuple[Home, Path, Journal]
 
 def _ask(place: Place, message: str, n: int, asks: int, others: bool = False) -> list[list[Event]]:
     """The events of each ask, which are drawn from different dice. others: wants other answers."""
+    return _ask_each(place, [(message, others)] * asks, n)
+
+
+def _ask_each(place: Place, asked: Sequence[tuple[str, bool]], n: int) -> list[list[Event]]:
+    """The same for each (message, whether it wants other answers)."""
     home, _, journal = place
     events, ended = list[Event](), threading.Semaphore(0)
 
@@ -45,13 +50,13 @@ def _ask(place: Place, message: str, n: int, asks: int, others: bool = False) ->
 
     teacher = open_teacher(home, model="tiny", on_event=hear, journal=journal)
     try:
-        for ask in range(asks):
+        for ask, (message, others) in enumerate(asked):
             turns = (Turn("user", message),)
             teacher.send(Generate(ask, turns, n, Sampling(max_tokens=60), seed=ask, others=others))
             assert ended.acquire(timeout=120)
     finally:
         teacher.close()
-    return [[e for e in events if _ask_of(e) == ask] for ask in range(asks)]
+    return [[e for e in events if _ask_of(e) == ask] for ask in range(len(asked))]
 
 
 def _ask_of(event: Event) -> int | None:
@@ -91,14 +96,20 @@ def test_one_answer_alone_is_shown_unbroken(tiny_place: Place) -> None:
         assert done.text and not broken(done.text) and not seams(done.text)
 
 
-def test_other_answers_are_all_drawn(tiny_place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    likeliest = list[bool]()
+@pytest.fixture
+def likeliest(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Of each ask, whether the likeliest answer is to be among its own."""
+    found = list[bool]()
 
     def spied(*given: Any, **named: Any) -> Iterator[engine_generate.Event]:
-        likeliest.append(named["likeliest"])
+        found.append(named["likeliest"])
         return engine_generate.generate(*given, **named)
 
     monkeypatch.setattr(generation, "generate", spied)
+    return found
+
+
+def test_other_answers_are_all_drawn(tiny_place: Place, likeliest: list[bool]) -> None:
     _ask(tiny_place, "My cat sleeps.", 2, 2)
     _ask(tiny_place, "My cat sleeps.", 2, 3, others=True)
     first, *rest = likeliest[2:]
@@ -107,30 +118,9 @@ def test_other_answers_are_all_drawn(tiny_place: Place, monkeypatch: pytest.Monk
 
 
 def test_other_answers_include_the_likeliest_if_something_else_was_answered_since(
-    tiny_place: Place, monkeypatch: pytest.MonkeyPatch
+    tiny_place: Place, likeliest: list[bool]
 ) -> None:
-    home, _, journal = tiny_place
-    likeliest, ended = list[bool](), threading.Semaphore(0)
-
-    def spied(*given: Any, **named: Any) -> Iterator[engine_generate.Event]:
-        likeliest.append(named["likeliest"])
-        return engine_generate.generate(*given, **named)
-
-    def hear(event: Event) -> None:
-        if isinstance(event, AskDone):
-            ended.release()
-
-    monkeypatch.setattr(generation, "generate", spied)
-    teacher = open_teacher(home, model="tiny", on_event=hear, journal=journal)
-    try:
-        for ask, (message, others) in enumerate(
-            [("My cat.", False), ("Hi", False), ("My cat.", True)]
-        ):
-            turns = (Turn("user", message),)
-            teacher.send(Generate(ask, turns, 2, Sampling(max_tokens=8), seed=ask, others=others))
-            assert ended.acquire(timeout=120)
-    finally:
-        teacher.close()
+    _ask_each(tiny_place, [("My cat.", False), ("Hi", False), ("My cat.", True)], 2)
     assert likeliest[-1], "the weights that answered it then may not be these"
 
 
