@@ -1,12 +1,14 @@
 """Finds the lesson that a question asks for in other words, while the weights are not yet sure of it.
 
-Of the lessons about the same person, those nearest to the question are found by the sentence encoder
-(learning.memory.lesson_vectors). Recalled is the one whose answer is likeliest to be wanted: a logistic
-function of how near it is and of how likely its answer is after the question under the weights as they are
-(learning.teacher.relevance, benchmarks/results/recall.md).
+The sentence encoder finds the lessons and lines of the book that are nearest to the question
+(learning.memory.lesson_vectors). Of these, only lessons about the same person count (learning.teacher.meant).
+Recalled is the one whose answer is likeliest to be wanted: a logistic function of how near it is and of how
+likely its answer is after the question under the weights as they are (learning.teacher.relevance,
+benchmarks/results/recall.md).
 
 A lesson that may be meant is offered: its answer becomes one of the candidates, and the model writes the
-others without it. Where the model knows no answer, the nearest lessons are offered, however unlikely. Only
+others without it. Where the model knows no answer, the nearest lessons are offered, however unlikely,
+unless a line of the book is clearly nearer. Only
 answers to the owner use this: what measures the weights never sends a Generate with `recall` or `offers`. All
 is kept in memory and nothing is written; what no longer stands in the journal is never recalled.
 Left out: how an answer is made of it (learning.teacher.generation).
