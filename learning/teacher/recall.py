@@ -8,10 +8,9 @@ benchmarks/results/recall.md).
 
 A lesson that may be meant is offered: its answer becomes one of the candidates, and the model writes the
 others without it. Where the model knows no answer, the nearest lessons are offered, however unlikely,
-unless a line of the book is clearly nearer. Only
-answers to the owner use this: what measures the weights never sends a Generate with `recall` or `offers`. All
-is kept in memory and nothing is written; what no longer stands in the journal is never recalled.
-Left out: how an answer is made of it (learning.teacher.generation).
+unless a line of the book is clearly nearer. Only answers to the owner use this: what measures the weights
+never sends a Generate with `recall` or `offers`. All is kept in memory and nothing is written; what no longer
+stands in the journal is never recalled. Left out: how an answer is made of it (learning.teacher.generation).
 """
 
 from __future__ import annotations
