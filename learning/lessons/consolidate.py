@@ -8,7 +8,7 @@ snapshots that an undo needs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from engine.errors import NumericsError
@@ -82,10 +82,13 @@ class Consolidator:
         bad = list(examples)
         self._fresh = [x for x in self._fresh if not any(gives(x.example, one) for one in bad)]
 
+    def drop(self, lessons: Collection[int]) -> None:
+        """Cancels the rehearsals of lessons that were taken out, given by their numbers in the journal."""
+        self._fresh = [x for x in self._fresh if x.lesson not in lessons]
+
     def forget(self) -> None:
         """Drops what was found out about the weights; call it after all weights or the books have changed.
-        Planned rehearsals stay. Those of a lesson that is not remembered any more are dropped when they come.
-        """
+        Planned rehearsals stay."""
         self._given_up, self._listened = set(), -1
 
     def catch_up(self) -> bool:

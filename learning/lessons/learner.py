@@ -304,6 +304,7 @@ class Learner:
             done, lost = take_back(self.transaction, self.tokenizer, lesson)
         finally:
             self.forget_memory()
+        self._pauses.drop({lesson.id})
         if lesson.id in self.journal.taught_against(self.version):
             question = folded_prompt(lesson)
             for example in (e for e in self.replay.taught if e.prompt == question):
@@ -314,6 +315,7 @@ class Learner:
         """Removes lessons that are to be forgotten by restoring weights without them. Never trains
         against them."""
         leave(self.weights, self.journal, lessons, to)
+        self._pauses.drop(lessons)
         for lesson in lessons:
             self.journal.set_lesson_state(lesson, "undone")
         self.forget_memory()

@@ -115,10 +115,8 @@ class GrpoTrainer:
         self.step_number = 0
         self._buffer = ExperienceBuffer(settings.buffer_size or settings.groups, settings.max_age)
         self._buffers = [self._buffer]
-        """One for each kind of answers that is learned from: those to problems, and in self-play those that
-        are new problems."""
+        """One for each kind of answers that is learned from; in self-play new problems are a second kind."""
         self._advantages: list[GroupAdvantages] = [settings.advantages]
-        """Of each buffer, with a normaliser of its own."""
         self._live = 1.0
         """Share of groups whose answers differed in reward, among those drawn last."""
         self.updates = 0

@@ -112,7 +112,7 @@ def settings(now: Settings, path: Path) -> Iterator[str]:
     """Each setting: label, value, and its line in settings.toml."""
     for row in (row for group in groups(()) for row in group.rows):
         value = getattr(now, row.key)
-        line = " is not set" if value is None else f" = {json.dumps(value, ensure_ascii=False)}"
+        line = ", not set" if value is None else f" = {json.dumps(value, ensure_ascii=False)}"
         yield f"{row.label}: {row.shown(now)}. {row.key}{line}"
     yield f"to change one, write such a line into {path}; it counts from the next start"
 

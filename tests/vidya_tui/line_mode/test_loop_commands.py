@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from dataclasses import fields
 from pathlib import Path
@@ -49,7 +50,8 @@ def test_settings_are_read_out(tmp_path: Path) -> None:
     assert "answers to choose among: 3. candidates = 3" in lines
     assert 'theme: nord. theme = "nord"' in lines
     assert "learning: on. learning = true" in lines
-    named = {line.partition(". ")[2].partition(" = ")[0] for line in lines}
+    assert "temperature: the model's own. temperature, not set" in lines
+    named = {re.split(" = |, not", line.partition(". ")[2])[0] for line in lines}
     assert named >= {part.name for part in fields(Settings)} - {"keys"}
     assert f"into {tmp_path / 'home' / 'settings.toml'};" in lines[-1]
     toml = [line.partition(". ")[2] for line in lines if ". " in line and " = " in line]
