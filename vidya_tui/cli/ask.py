@@ -15,7 +15,7 @@ from learning.protocol.events import AskDone, CandidateDone, Event, MessageCut, 
 from learning.protocol.records import Ask, Turn
 from learning.protocol.requests import Generate
 from vidya_tui.cli import answers
-from vidya_tui.cli.common import LocalTeacher, common, desk, print_json, say
+from vidya_tui.cli.common import LocalTeacher, common, desk, lessons_wait, print_json, say
 from vidya_tui.cli.stdin import message
 from vidya_tui.cli.taste.best import best_by_taste
 from vidya_tui.options import Options
@@ -142,6 +142,8 @@ def ask(
             say(f"{liked.index} of {best_of}: vidya teach --ask {asked.id} --pick K judges them")
             return
         answers.print_all(session.cards, asked.id)
+        if waiting := place.journal.waiting_count():
+            say(lessons_wait(waiting))
         if count > 1 and surest is not None:
             click.echo(f"surest: {surest}")
 

@@ -109,6 +109,7 @@ def test_a_recalled_lesson_is_named(shell: Shell) -> None:
     assert all("recalled" not in row for row in rows)
     said = shell.run("ask", "What is my dog called", "-n", "2", "--recall")
     assert "recalled from lesson 1" in said.stderr
+    assert "1 lesson waits" in said.stderr
 
 
 def _asked(shell: Shell) -> str:
