@@ -239,10 +239,11 @@ class Learner:
 
     def _plan_rehearsals(self) -> None:
         """Plans the rehearsals of the newest lessons that no pause came to before the program ended last."""
-        waiting = self.journal.lessons_since(self.version, REHEARSED)
-        for lesson in map(self.journal.lesson, waiting[-RESUMED:]):
-            if lesson.state == "learned" and lesson.kind in MAIN_KINDS and lesson.answer:
-                self._pauses.learned(self._task(lesson).answers[-1], lesson.id)
+        left = self.journal.lessons_since(self.version, REHEARSED)[-RESUMED:]
+        for lesson in map(self.journal.lesson, left):
+            known = lesson.state == "learned" and lesson.kind in MAIN_KINDS
+            if known and (answers := self._task(lesson).answers):
+                self._pauses.learned(answers[-1], lesson.id)
 
     def carry_over(self) -> bool:
         """Does one small piece of work on the owner's reasons. Returns False if nothing is left to do."""

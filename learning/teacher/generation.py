@@ -165,9 +165,7 @@ class Answerer:
             )
             if request.offers and request.again is None and recalled is None:
                 check.find = partial(self._recall.offer, request.turns[-1].text)
-                if (
-                    not seen_likeliest
-                ):  # else they were offered with the answers that the owner has seen
+                if not seen_likeliest:  # with the answers that the owner has seen they were offered
                     check.nearest = partial(self._recall.nearest, request.turns[-1].text)
         for event in generate(
             published.model,

@@ -26,9 +26,8 @@ def recallable(lessons: Sequence[Lesson]) -> list[Lesson]:
         if not lesson.prompt or not lesson.prompt[-1].text.strip():
             continue
         question = lesson.prompt[-1].text
-        latest.pop(
-            fold(question), None
-        )  # an answer that is only to be avoided ends an earlier one too
+        # an answer that is only to be avoided ends an earlier one too
+        latest.pop(fold(question), None)
         if lesson.answer and _alone(lesson):
             latest[fold(question)] = lesson
     return list(latest.values())[-NEWEST:]

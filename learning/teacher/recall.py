@@ -191,11 +191,11 @@ class LessonRecall:
 
     def _own_cosines(self, message: str) -> Tensor:
         """[len(_own), P], of `_own` and the message and its sentences; the vectors are there."""
-        parts = self._parts(message)
+        if not self._own:
+            return torch.empty(0, 1)  # nothing is encoded
         if self._own_known is None:
-            own = [self._vectors[one] for one in self._own]
-            self._own_known = torch.stack(own) if own else parts.new_empty(0, parts.shape[1])
-        return self._own_known @ parts.T
+            self._own_known = torch.stack([self._vectors[one] for one in self._own])
+        return self._own_known @ self._parts(message).T
 
     def _book_is_meant(self, message: str, lesson: Tensor) -> bool:
         """Whether a line of the book is clearly nearer to what the message asks than this lesson, [P]."""
