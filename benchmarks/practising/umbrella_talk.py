@@ -102,11 +102,16 @@ def parts(result: dict[str, Any]) -> Iterator[str]:
     means = []
     for count in sorted({row["small_talk"] for row in rows}):
         needed = {
-            arm: [r["dialogues"] for r in rows if r["arm"] == arm and r["small_talk"] == count]
+            arm: {
+                r["seed"]: r["dialogues"]
+                for r in rows
+                if r["arm"] == arm and r["small_talk"] == count
+            }
             for arm in ARMS
         }
-        whole, by_reply = (needed[arm] for arm in ARMS)
-        if whole and by_reply:
+        seeds = sorted(set.intersection(*(set(of) for of in needed.values())))
+        whole, by_reply = ([needed[arm][seed] for seed in seeds] for arm in ARMS)
+        if seeds:
             cells = [with_deviation(fmean(n), deviation(n), 0) for n in (whole, by_reply)]
             means.append([count, *cells, fmean(by_reply) / fmean(whole)])
     yield table(["small talk", *ARMS, "ratio"], means)
