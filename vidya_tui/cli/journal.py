@@ -54,10 +54,9 @@ def show(limit: int, asks: bool, options: Options) -> None:
                 click.echo(f"{row['ask']:5d} {one_line(row['message'])} -> {one_line(answer)}")
             else:
                 words = f"{one_line(row['prompt'])} -> {one_line(row['answer'])}"
-                if "blamed" in row:
-                    words += f"(not: {one_line(row['blamed'])})"
-                elif not row["answer"] and row["rejected"]:
-                    words += f"(not: {one_line(row['rejected'][0])})"
+                wrong = "" if row["answer"] else next(iter(row["rejected"]), "")
+                if wrong := row.get("blamed", wrong):
+                    words += f"(not: {one_line(wrong)})"
                 if "reason" in row:
                     words += f" (reason: {one_line(row['reason'])})"
                 click.echo(f"{row['lesson']:5d} {row['kind']:12s} {row['state']:14s} {words}")

@@ -70,10 +70,8 @@ def works(
 
 def nothing_to_rate(value: str, now: Situation, keys: Keymap) -> str:
     """Why a key for `good` or `bad` did nothing, and what to do first."""
-    least, most = (
-        min(now.cards, default=0),
-        max(now.cards, default=0),
-    )  # the surest card is the first
-    first = f"press {least} to {most} to pick one" if now.cards else "say something"
+    first = "say something"
+    if now.cards:  # the surest is the first of them
+        first = f"press {min(now.cards)} to {max(now.cards)} to pick one"
     key = way(keys, value) if keys[value] else f"/rate {value}"
     return f"no answer to rate yet: {first}, then {key} rates it"
