@@ -242,15 +242,6 @@ def test_not_knowing_is_for_questions_to_which_nothing_was_taught(
     assert asked.standards(tokenizer, 3).fallback == (), "it would be cut off"
 
 
-def test_until_a_lesson_is_learned_the_model_may_not_know_its_answer() -> None:
-    asked = check("What is my dog called?", lessons=(TAUGHT,))
-    assert TAUGHT.state == "waiting" and asked.may_not_know
-    assert asked.acceptable(answer(TAUGHT.answer)), "it may be given too"
-    offers = replace(asked, find=lambda: Recalled(TAUGHT, 1.0))
-    assert not offers.may_not_know, "then the lesson itself is offered"
-    assert not replace(asked, recalled=Recalled(TAUGHT, 1.0)).may_not_know
-
-
 def test_what_says_not_known_by_itself_waits_until_nothing_is_sure() -> None:
     asked = check("What is my cat called?")
     assert not asked.acceptable(answer(NOT_KNOWN))
