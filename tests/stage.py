@@ -189,9 +189,9 @@ class Stage:
 
     @property
     def session(self) -> Session:
-        desk = self.app.chat._desk
-        assert desk is not None
-        return desk.session
+        controller = self.app.chat._controller
+        assert controller is not None
+        return controller.session
 
     @property
     def prompt(self) -> str:

@@ -203,13 +203,13 @@ class VidyaApp(LeavingApp):
         self.teacher = teacher
         session = Session(journal, teacher, seed=self._seed, book_path=self._home.book_path)
         self.fetcher = Fetcher(self._home, self._inbox.put, self._fetch or fetch_command)
-        desk = Controller(journal, session, teacher, self.keys, self.fetcher)
-        self.control = ModelControl(self._home, self._settings, desk, teacher, self._look)
+        controller = Controller(journal, session, teacher, self.keys, self.fetcher)
+        self.control = ModelControl(self._home, self._settings, controller, teacher, self._look)
         self.chat.home = self._home
-        self.chat.begin(desk, teacher)
+        self.chat.begin(controller, teacher)
         if not self._early:  # otherwise the restored text would land in front of what is typed now
             self._unsent.put_back(self.chat.take_back)
-        self._welcome(journal, desk)
+        self._welcome(journal, controller)
         if unfinished := self.control.unfinished():
             where = f" in epoch {unfinished.epoch + 1}" if unfinished.step else ""
             key = shown(self.keys["train"]) or "/train"
@@ -284,7 +284,7 @@ class VidyaApp(LeavingApp):
 
     # ------------------------------------------------------------ the first time
 
-    def _welcome(self, journal: Journal, desk: Controller) -> None:
+    def _welcome(self, journal: Journal, controller: Controller) -> None:
         """Shows the guide on the first start: no earlier welcome, and no question asked yet."""
         if self._home.welcomed_path.exists() or journal.latest_ask() is not None:
             return
@@ -292,11 +292,11 @@ class VidyaApp(LeavingApp):
         from vidya_tui.widgets.welcome_hint import Guide
 
         def look() -> welcome.Advice:
-            chosen = desk.session.answer is not None
+            chosen = controller.session.answer is not None
             seen = welcome.seen(journal.lessons(), journal.questions(), chosen=chosen)
             return welcome.advice(seen, self.keys)
 
-        self._guide = Guide(look, self._welcomed, desk.fetches.offer)
+        self._guide = Guide(look, self._welcomed, controller.fetches.offer)
         self.chat.mount(self._guide, before=self.chat.prompt)
 
     def _welcomed(self) -> None:

@@ -15,7 +15,7 @@ from learning.protocol.events import AskDone, CandidateDone, Event, MessageCut, 
 from learning.protocol.records import Ask, Turn
 from learning.protocol.requests import Generate
 from vidya_tui.cli import answers
-from vidya_tui.cli.common import LocalTeacher, common, desk, lessons_wait, print_json, say
+from vidya_tui.cli.common import LocalTeacher, common, lessons_wait, local_teacher, print_json, say
 from vidya_tui.cli.stdin import message
 from vidya_tui.cli.taste.best import best_by_taste
 from vidya_tui.options import Options
@@ -103,7 +103,7 @@ def ask(
         max_tokens=max_tokens or settings.max_tokens,
     )
     sampling = settings.sampling_of(drawn)
-    with desk(options) as place:
+    with local_teacher(options) as place:
         assert place.teacher is not None
         if raw:
             request = Generate(0, (Turn("user", text),), count, sampling, options.seed, raw=True)

@@ -215,7 +215,7 @@ def open_journal(options: Options) -> closing[Journal]:
 
 
 @contextmanager
-def desk(options: Options) -> Iterator[LocalTeacher]:
+def local_teacher(options: Options) -> Iterator[LocalTeacher]:
     """Locks the home, opens its journal and starts the teacher; closes all of them at the end."""
     home, model, device = options.home, options.chosen_model, options.chosen_device
     with home.lock():

@@ -14,7 +14,7 @@ from learning.journal.journal import Journal
 from learning.lessons.forget import finish
 from learning.lessons.forget import forget as forget_everywhere
 from learning.protocol.events import Event, LessonDone
-from vidya_tui.cli.common import common, desk, print_json, say, sure
+from vidya_tui.cli.common import common, local_teacher, print_json, say, sure
 from vidya_tui.options import Options
 from vidya_tui.terminal.saved_prompt import Unsent
 from vidya_tui.text.numbers import counted
@@ -166,7 +166,7 @@ def _forget(
 def _learn(options: Options) -> int:
     """Learns all waiting lessons; returns their number."""
     learned = 0
-    with desk(options) as place:
+    with local_teacher(options) as place:
 
         def count(event: Event) -> None:
             nonlocal learned

@@ -23,7 +23,7 @@ from learning.protocol.events import (
 from learning.protocol.practice_events import PracticeStarted
 from learning.protocol.requests import CancelPractice, Practise
 from vidya_tui.cli import complete
-from vidya_tui.cli.common import LocalTeacher, common, desk, open_journal, print_json, say
+from vidya_tui.cli.common import LocalTeacher, common, local_teacher, open_journal, print_json, say
 from vidya_tui.options import Options
 from vidya_tui.state import practice as practice_state
 from vidya_tui.state.samples import by_component
@@ -179,7 +179,7 @@ def practice(
         )
     _check(request)
     task = request.task
-    with _together(options) as own, desk(own) as place:
+    with _together(options) as own, local_teacher(own) as place:
         assert place.teacher is not None
         place.teacher.send(request)
         done, stopped = _until_done(place, options)

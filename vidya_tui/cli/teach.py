@@ -19,7 +19,7 @@ from learning.protocol.events import Event, LessonDone
 from learning.protocol.records import Ask, Lesson
 from learning.protocol.requests import Request
 from learning.text.blame import Part, from_words, last_sentence
-from vidya_tui.cli.common import LocalTeacher, common, desk, lessons_wait, print_json, say
+from vidya_tui.cli.common import LocalTeacher, common, lessons_wait, local_teacher, print_json, say
 from vidya_tui.options import Options
 from vidya_tui.state import learner as learner_state
 from vidya_tui.text.numbers import counted
@@ -78,7 +78,7 @@ def teach(
         if isinstance(event, LessonDone):
             _print_lesson(event, options)
 
-    with silent(options) if no_wait else desk(options) as place:
+    with silent(options) if no_wait else local_teacher(options) as place:
         if file is None:
             ask = _asked(place, ask_id)
             before = len(place.journal.judgements(ask.id))
@@ -108,7 +108,7 @@ class _Nobody:
 
 @contextmanager
 def silent(options: Options) -> Iterator[LocalTeacher]:
-    """Like `desk`, but without a model."""
+    """Like `local_teacher`, but without a model."""
     home = options.home
     with home.lock():
         journal = Journal(home.journal_path)

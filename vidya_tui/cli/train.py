@@ -12,7 +12,7 @@ import click
 from engine.errors import CheckpointError, DataError, VidyaError
 from learning.protocol.events import Event, TrainDone, TrainProgress
 from learning.protocol.requests import Train
-from vidya_tui.cli.common import common, desk, print_json, say
+from vidya_tui.cli.common import common, local_teacher, print_json, say
 from vidya_tui.options import Options
 from vidya_tui.state.learner import lines_known
 
@@ -73,7 +73,7 @@ def train(
     _check_book(book or options.home.book_path, skip_bad, required=book is not None)
     if own_talk:
         _check_book(own_talk, skip_bad=False, required=True)
-    with desk(options) as place:
+    with local_teacher(options) as place:
         assert place.teacher is not None
         place.teacher.send(
             Train(

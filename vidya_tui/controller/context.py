@@ -17,16 +17,16 @@ class ScreenContext:
     """Built by the chat for each screen that it opens."""
 
     home: Home
-    desk: Controller
+    controller: Controller
     teacher: TeacherPort
 
     @property
     def journal(self) -> Journal:
-        return self.desk.journal
+        return self.controller.journal
 
     @property
     def session(self) -> Session:
-        return self.desk.session
+        return self.controller.session
 
     @property
     def revising(self) -> Edits:

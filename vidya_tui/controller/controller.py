@@ -34,7 +34,7 @@ from vidya_tui.commands.parse import RunCommand
 from vidya_tui.commands.situation import Situation
 from vidya_tui.controller.drafts import Drafts
 from vidya_tui.controller.fetching import FetchDesk
-from vidya_tui.controller.practice import PracticeDesk
+from vidya_tui.controller.practice import PracticeController
 from vidya_tui.controller.retyping import Retyping
 from vidya_tui.session.session import Session
 from vidya_tui.state import learner as learner_state
@@ -68,7 +68,7 @@ class Controller:
         self._teacher = teacher
         self.known = StateStore()
         """What the teacher's events have told."""
-        self.practice = PracticeDesk(teacher, self.known)
+        self.practice = PracticeController(teacher, self.known)
         self.fetches = FetchDesk(self.known, fetcher, self._keys)
         self._how = SetLearning(on=True)
         self._begun = False

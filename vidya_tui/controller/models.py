@@ -38,13 +38,13 @@ class ModelControl:
         self,
         home: Home,
         settings: Settings,
-        desk: Controller,
+        controller: Controller,
         teacher: SwitchingTeacher,
         changed: Callable[[Settings], None] = lambda _: None,
     ) -> None:
         """changed: called with new settings, for what only the app can apply."""
         self.settings = settings
-        self.desk = desk
+        self.controller = controller
         self._home, self._teacher, self._changed = home, teacher, changed
         self._store = ModelStore(home)
         self._apply()
@@ -69,15 +69,15 @@ class ModelControl:
     def _apply(self) -> None:
         now = self.settings
         self._prepare()
-        self.desk.learn_as(how_to_learn(now))
+        self.controller.learn_as(how_to_learn(now))
         words = tuple(now.practice_settings.split()), tuple(now.practice_options.split())
         others = parse_arms(now.practice_others.split()).arms if now.idle_practice else ()
-        self.desk.practice.idle_as(now.idle_practice, now.practice_task, *words, others)
+        self.controller.practice.idle_as(now.idle_practice, now.practice_task, *words, others)
         self._changed(now)
 
     def _prepare(self) -> None:
         drawn = self._store.generation(self.settings.model).sampling
-        prepare(self.desk.session, self.settings, drawn)
+        prepare(self.controller.session, self.settings, drawn)
 
     # ------------------------------------------------------------ models
 
@@ -93,16 +93,16 @@ class ModelControl:
             read_taste,
         )  # the first frame waits for no more than it needs
 
-        return read_taste(self._store.info(self.model).path, self.desk.journal)
+        return read_taste(self._store.info(self.model).path, self.controller.journal)
 
     def find_disputed(self, count: int) -> None:
         """Asks the teacher for messages about whose answers the taste is unsure; they come as a Disputed."""
-        self.desk.session.teacher.send(FindDisputed(count))
+        self.controller.session.teacher.send(FindDisputed(count))
 
     def pick_disputed(self, one: DisputedAnswers, index: int) -> None:
         """Takes one of these answers, 1 to n, as the owner's pick. Raises JournalError, and DataError where
         the book cannot be written."""
-        session = self.desk.session
+        session = self.controller.session
         pick_disputed(session.journal, session.teacher, self._home.book_path, one, index)
 
     def models(self) -> tuple[Sequence[ModelInfo], dict[str, CheckpointError]]:
@@ -119,7 +119,7 @@ class ModelControl:
     @property
     def awake(self) -> bool:
         """Whether the model in use is loaded."""
-        return self.desk.learning.loaded
+        return self.controller.learning.loaded
 
     def unfinished(self) -> Unfinished | None:
         """The interrupted book training of the model in use; None: there is none."""
@@ -143,17 +143,27 @@ class ModelControl:
         self._teacher.change(wanted)
         self.settings = replace(self.settings, model=wanted)
         self._prepare()
-        if coming := self.desk.fetches.now:
-            self.desk.known.change(fetching=replace(coming, wanted=False))
+        if coming := self.controller.fetches.now:
+            self.controller.known.change(fetching=replace(coming, wanted=False))
 
     def go_on(self) -> StatusMessage | None:
         """Call after events: goes on with a model that was fetched, as soon as nothing would be broken off.
         Returns what to tell the owner."""
-        desk, coming = self.desk, self.desk.fetches.now
-        busy = desk.session.streaming or desk.training.running or desk.practice.running
-        if coming is None or not coming.there or busy or desk.growing or self._teacher.changing:
+        controller, coming = self.controller, self.controller.fetches.now
+        busy = (
+            controller.session.streaming
+            or controller.training.running
+            or controller.practice.running
+        )
+        if (
+            coming is None
+            or not coming.there
+            or busy
+            or controller.growing
+            or self._teacher.changing
+        ):
             return None
-        desk.known.change(fetching=None)
+        controller.known.change(fetching=None)
         if not coming.wanted:
             return StatusMessage(f"{coming.name} is there: /model talks to it", stay=True)
         try:
@@ -167,7 +177,7 @@ class ModelControl:
         if version not in {shot.version for shot in self.snapshots()}:
             raise VidyaError(f"there is no snapshot {version}", "choose one of the list")
         self._ready()
-        model, journal = self.model, self.desk.journal
+        model, journal = self.model, self.controller.journal
         self._teacher.change(model, lambda: self._store.rollback(model, version, journal))
 
     def grow(self, config: str) -> str:
@@ -179,7 +189,7 @@ class ModelControl:
         taken = self._store.names()
         names = (config, *(f"{config}-{number}" for number in range(2, 1000)))
         name = next(name for name in names if name not in taken)
-        self.desk.known.change(growing=Growing(name, time.monotonic()))
+        self.controller.known.change(growing=Growing(name, time.monotonic()))
         self._teacher.send(Grow(config, name))
         return name
 
@@ -192,5 +202,5 @@ class ModelControl:
     def _ready(self) -> None:
         if self._teacher.changing:
             raise VidyaError("the model is being changed already", "wait until it is there")
-        if growing := self.desk.growing:
+        if growing := self.controller.growing:
             raise VidyaError(f"{growing.name} is being made", "wait until it is there")

@@ -25,7 +25,7 @@ IDLE_TASK = "chain_sum"
 """The default task of idle practice."""
 
 
-class PracticeDesk:
+class PracticeController:
     """The practice of one teacher."""
 
     def __init__(

@@ -84,8 +84,8 @@ def run_lines(
     teacher, fetcher = SwitchingTeacher(make_teacher, inbox.put), Fetcher(home, inbox.put, fetch)
     try:
         session = Session(journal, teacher, seed=seed, book_path=home.book_path)
-        desk = Controller(journal, session, teacher, fetcher=fetcher)
-        control = ModelControl(home, settings, desk, teacher)
+        controller = Controller(journal, session, teacher, fetcher=fetcher)
+        control = ModelControl(home, settings, controller, teacher)
         mode = LineMode(home, control, out, asking=source.isatty())
         mode.begin()
         threading.Thread(target=_read, args=(source, inbox.put), daemon=True).start()
@@ -127,7 +127,7 @@ class LineMode:
         """asking: a person types, so each line takes effect at once, after a prompt `> `."""
         self.status: int | None = None
         self._home, self._control, self._out = home, control, out
-        self._desk, self._session = control.desk, control.desk.session
+        self._controller, self._session = control.controller, control.controller.session
         self._learns, self._asking = control.settings.learning, asking
         self._fetched = 0
         """Tenths of the model on its way that were told."""
@@ -144,7 +144,7 @@ class LineMode:
     def begin(self) -> None:
         """Resumes unfinished work and greets the owner."""
         try:
-            self._desk.begin()
+            self._controller.begin()
         except VidyaError as error:
             self._say(str(error))
         self._say("vidya, line by line. /help lists the commands.")
@@ -159,7 +159,7 @@ class LineMode:
 
     def interrupted(self) -> None:
         """Ctrl+C: stops the answer or training; ends the program if there is none, or while leaving."""
-        if self._ending or not (self._session.streaming or self._desk.training.running):
+        if self._ending or not (self._session.streaming or self._controller.training.running):
             if waiting := self._session.journal.waiting_count():
                 self._say(f"{_lessons(waiting)} in the journal; the next `vidya` learns them")
             self.status = 130
@@ -169,7 +169,7 @@ class LineMode:
     def _go_on(self) -> None:
         """Runs the typed lines as far as possible now."""
         while self._typed and self.status is None and not self._ending:
-            if not self._asking and (self._busy() or not self._desk.learning.loaded):
+            if not self._asking and (self._busy() or not self._controller.learning.loaded):
                 return
             text = self._typed.popleft()
             if text is None:
@@ -192,7 +192,7 @@ class LineMode:
         if isinstance(wish, RunCommand):
             self._run(wish)
         elif wish:
-            words = self._desk.say(wish.text)
+            words = self._controller.say(wish.text)
             self._told = 0
             self._say(words.text)
 
@@ -210,7 +210,7 @@ class LineMode:
             self._leave()
         else:
             cards = self._session.cards
-            words = self._desk.carry_out(wish)
+            words = self._controller.carry_out(wish)
             if self._stuck:  # try again; a second failure is printed, and not waited for
                 self._stuck = False
                 self._session.teacher.send(Learn())
@@ -224,10 +224,10 @@ class LineMode:
         """The message for what the app would show on the screen; empty if there is nothing."""
         answer = self._session.answer or ""
         if name == "pick":
-            return f"{self._desk.understood()}: {answer}"
+            return f"{self._controller.understood()}: {answer}"
         if name == "train":
             return "learning the book; go on chatting, /cancel stops it"
-        return self._desk.understood() if name in ("correct", "rate") else ""
+        return self._controller.understood() if name in ("correct", "rate") else ""
 
     def _read_room(self, name: str, argument: int | str | None) -> None:
         """Prints what the command's screen shows."""
@@ -236,9 +236,9 @@ class LineMode:
             tokens = self._session.sampling.max_tokens
             number = argument if isinstance(argument, int) else None
             self._comparison = screens.Comparison(journal, number, tokens)
-            self._desk.session.teacher.send(self._comparison.request)
+            self._controller.session.teacher.send(self._comparison.request)
         elif name == "history" and re.fullmatch(r"#[0-9]{1,18}", words):
-            self._desk.open(int(words[1:]))
+            self._controller.open(int(words[1:]))
             for turn in self._session.turns:
                 self._say(f"{NAMES[turn.role]}: {turn.text}")
         elif name == "history":
@@ -253,10 +253,10 @@ class LineMode:
             self._say_all(screens.settings(self._control.settings, self._home.settings_path))
         elif name == "model":
             self._say_all(
-                screens.models(self._home, self._control.model, self._desk.fetches.missing())
+                screens.models(self._home, self._control.model, self._controller.fetches.missing())
             )
         elif name == "curve":
-            self._say_all(screens.curve(self._desk.training))
+            self._say_all(screens.curve(self._controller.training))
         elif name == "export":
             self._say(f"written to {export_open(self._home, self._session, words or 'md')}")
         else:
@@ -264,7 +264,7 @@ class LineMode:
             key = time.monotonic_ns()
             if check := screens.check_of(journal, words, key):
                 self._checking = key
-                self._desk.session.teacher.send(check)
+                self._controller.session.teacher.send(check)
 
     def _say_all(self, lines: Iterable[str]) -> None:
         for line in lines:
@@ -325,9 +325,9 @@ class LineMode:
                 self._due.clear()  # `_busy` counts those that still wait again
             case _:
                 pass
-        for words in self._desk.hear([event]):
+        for words in self._controller.hear([event]):
             self._say(words.text)
-        coming = self._desk.fetches.now
+        coming = self._controller.fetches.now
         if isinstance(event, FetchProgress) and coming:
             self._say_progress(coming)
         if ahead := self._control.go_on():
@@ -370,11 +370,11 @@ class LineMode:
 
     def _busy(self) -> bool:
         """True while there is work for which a patient person would wait."""
-        if self._session.streaming or self._desk.training.running:
+        if self._session.streaming or self._controller.training.running:
             return True
         if self._checking or self._comparison:
             return True
-        if self._desk.fetches.now is not None and not self._ending:
+        if self._controller.fetches.now is not None and not self._ending:
             return True
         if self._stuck:
             return False

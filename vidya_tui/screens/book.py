@@ -189,7 +189,7 @@ class BookScreen(ListRoom[None, BookLine]):
                 save = partial(self._change, partial(work, typed), typed.question)
                 self.typed(about, said, texts, save if typed.saved else None, key)
 
-        question, answer = self.place.desk.drafts.get(about, *texts)
+        question, answer = self.place.controller.drafts.get(about, *texts)
         self.app.push_screen(EntryScreen(title, question, answer, before), closed)
 
     def action_remove(self) -> None:

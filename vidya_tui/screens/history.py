@@ -165,7 +165,7 @@ class HistoryScreen(ListRoom[int | None, Conversation]):
 
     def _erase(self, conversation: int, *, keep_weights: bool = False) -> None:
         if self.place.session.conversation == conversation:
-            self.place.desk.carry_out(RunCommand(find("new")))
+            self.place.controller.carry_out(RunCommand(find("new")))
         self.question.say("erasing \u2026")
         self.place.teacher.send(Forget(conversation, keep_weights))
 

@@ -207,7 +207,7 @@ class LessonsScreen(ListRoom[None, Taught]):
                 save = partial(self._change, edit) if result.saved else None
                 self.typed(about, [result.text], [text], save, "e")
 
-        (begun,) = self.place.desk.drafts.get(about, text)
+        (begun,) = self.place.controller.drafts.get(about, text)
         self.app.push_screen(CorrectScreen(words.question(row.lesson), begun), closed)
 
     def action_compare(self) -> None:

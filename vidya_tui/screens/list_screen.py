@@ -119,7 +119,7 @@ class ListRoom(SubScreen[Result], Generic[Result, Row]):
     ) -> None:
         """Handles the texts of a closed dialog that was opened with `begun`. change: saves them, returns
         False on an error; None: the owner left. Unsaved texts become a draft; key: reopens the dialog."""
-        drafts = self.place.desk.drafts
+        drafts = self.place.controller.drafts
         kept = drafts.left(about, texts, [plain(text) for text in begun])
         if change is None:
             if kept:

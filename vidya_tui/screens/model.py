@@ -96,10 +96,10 @@ class ModelScreen(Steady, ModalScreen[None]):
 
     def _look(self) -> None:
         """Shows which model is being grown and for how long, and how much of another one is fetched."""
-        desk = self._control.desk
-        growing, coming, lines = desk.growing, desk.fetches.now, list[str]()
+        controller = self._control.controller
+        growing, coming, lines = controller.growing, controller.fetches.now, list[str]()
         if growing is not None:
-            lines.append(growing.words(time.monotonic(), waits=desk.training.running))
+            lines.append(growing.words(time.monotonic(), waits=controller.training.running))
         if coming is not None:
             lines.append(f"{bar(coming.share, BAR)} {coming.words()}")
         self._grew = growing is not None
@@ -120,7 +120,7 @@ class ModelScreen(Steady, ModalScreen[None]):
         for name in broken:
             words = f"  {one_line(name, 40):<18} cannot be read"
             options.append(Option(Content.styled(plain(words), "dim"), disabled=True))
-        fetches = self._control.desk.fetches
+        fetches = self._control.controller.fetches
         if missing := fetches.missing():
             title = "\nmodels that can be fetched"
             options.append(Option(Content.styled(title, "bold dim"), disabled=True))
@@ -187,7 +187,7 @@ class ModelScreen(Steady, ModalScreen[None]):
 
     def _fetch(self, name: str) -> None:
         """Begins to fetch a model; on the one that is on its way, a second time in a row ends that."""
-        fetches = self._control.desk.fetches
+        fetches = self._control.controller.fetches
         coming = fetches.now
         try:
             if coming is None or coming.name != name:
@@ -204,7 +204,7 @@ class ModelScreen(Steady, ModalScreen[None]):
         except VidyaError as error:
             self._say(str(error), trouble=True)
             return
-        if growing := self._control.desk.growing:
+        if growing := self._control.controller.growing:
             self._say(f"{growing.name} is being made already.")
         elif not larger:
             self._say("There is no larger size to grow to.")

@@ -43,7 +43,7 @@ def open_app_screen(
         )
     from vidya_tui.screens.train import TrainScreen
 
-    return TrainScreen(lambda: control.desk.training, command("train"), command("cancel"))
+    return TrainScreen(lambda: control.controller.training, command("train"), command("cancel"))
 
 
 def open_screen(place: ScreenContext, name: str, argument: int | str | None) -> SubScreen[Any]:

@@ -139,10 +139,10 @@ def test_a_message_is_taken_before_the_model_is_ready(tmp_path: Path) -> None:
 def test_what_was_entered_before_the_session_is_said_later(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         chat = stage.app.chat
-        desk, chat._desk = chat._desk, None
+        controller, chat._controller = chat._controller, None
         await stage.say("early")
-        assert stage.prompt == "" and desk is not None
-        chat.begin(desk, stage.teacher)
+        assert stage.prompt == "" and controller is not None
+        chat.begin(controller, stage.teacher)
         await stage.sees("3 three answers")
         ask = stage.journal.latest_ask()
         assert ask is not None and ask.turns[-1].text == "early"
@@ -339,7 +339,7 @@ def test_a_journal_that_cannot_be_opened_ends_the_app_with_the_reason(tmp_path: 
 
 def test_a_key_before_there_is_a_session_says_so(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
-        stage.app.chat._desk = None
+        stage.app.chat._controller = None
         for key in ("f8", "f5", "ctrl+n"):
             await stage.press(key)
             await stage.sees("not ready yet")

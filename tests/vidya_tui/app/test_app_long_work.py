@@ -104,12 +104,12 @@ async def grow(stage: Stage) -> None:
 def test_a_model_that_grows_says_for_how_long(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await grow(stage)
-        desk = stage.session and stage.app.control.desk  # type: ignore[union-attr]
-        assert desk.growing is not None
-        name = desk.growing.name
+        controller = stage.session and stage.app.control.controller  # type: ignore[union-attr]
+        assert controller.growing is not None
+        name = controller.growing.name
         await stage.sees(f"growing to {name} \u00b7 0.0 s so far")
         await stage.sees(f"growing to {name} \u00b7 1.0 s so far")  # it counts by itself
-        desk.known.change(growing=Growing(name, time.monotonic() - 74.0))
+        controller.known.change(growing=Growing(name, time.monotonic() - 74.0))
         await stage.sees("75 s so far")
         await stage.press("g")
         await stage.sees(f"{name} is being made already")

@@ -19,7 +19,7 @@ def test_an_undo_is_told_and_its_failure_ends_no_other_command(
 ) -> None:
     home = Home(tmp_path)
     journal = Journal(home.journal_path)
-    desk = LocalTeacher(home, journal)
+    local_teacher = LocalTeacher(home, journal)
     grown = Grown("49m", 49_000_000)
     for event in (
         UndoDone(None, "took back lesson 1 in this model too", 3),
@@ -27,12 +27,12 @@ def test_an_undo_is_told_and_its_failure_ends_no_other_command(
         grown,
         Failed("grow", "the disk is full", "free some space"),
     ):
-        desk.events.put(event)
-    assert desk.next(lambda _: None, Grown) == grown
+        local_teacher.events.put(event)
+    assert local_teacher.next(lambda _: None, Grown) == grown
     assert capsys.readouterr().err.splitlines() == [
         "took back lesson 1 in this model too",
         "book.txt:3: no answer; mend the line, then try again",
     ]
     with pytest.raises(VidyaError, match="the disk is full"):
-        desk.next(lambda _: None, Grown)
+        local_teacher.next(lambda _: None, Grown)
     journal.close()

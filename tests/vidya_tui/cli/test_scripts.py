@@ -119,7 +119,7 @@ def test_before_and_after(tmp_path: Path, size: tuple[int, int]) -> None:
             stage.journal.set_lesson_state(lesson.id, "learned")
         stage.teacher.before = SCRIPTS[:4]
         stage.teacher.after = SCRIPTS[1:5]
-        stage.app.chat._desk._taught = True  # type: ignore[union-attr]
+        stage.app.chat._controller._taught = True  # type: ignore[union-attr]
         for number in (1, 2, 5):
             await stage.say(f"/compare {number}")
             await stage.sees("the likeliest answer is another")

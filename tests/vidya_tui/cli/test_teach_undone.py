@@ -17,9 +17,9 @@ QUESTION = "Where do I live?"
 
 def teach(talk: Talk, *answers: str) -> list[Lesson]:
     """One after another, as `vidya teach --file` does."""
-    desk = LocalTeacher(Home(talk.book_path.parent), talk.journal)
+    local_teacher = LocalTeacher(Home(talk.book_path.parent), talk.journal)
     for answer in answers:
-        _teach(desk, Lesson("example", said(QUESTION), answer))
+        _teach(local_teacher, Lesson("example", said(QUESTION), answer))
     return talk.journal.lessons()
 
 

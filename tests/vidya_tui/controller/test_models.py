@@ -27,7 +27,7 @@ from vidya_tui.worker.switching import SwitchingTeacher
 
 @dataclass
 class House:
-    """A desk with a teacher that can be exchanged; each made is kept."""
+    """A controller with a teacher that can be exchanged; each made is kept."""
 
     home: Home
     journal: Journal
@@ -39,11 +39,15 @@ class House:
     def __post_init__(self) -> None:
         self.teacher = SwitchingTeacher(self.make, self.hear)
         session = Session(self.journal, self.teacher, book_path=self.home.book_path)
-        self.desk = Controller(self.journal, session, self.teacher)
+        self.controller = Controller(self.journal, session, self.teacher)
         self.control = ModelControl(
-            self.home, load(self.home.settings_path), self.desk, self.teacher, self.looks.append
+            self.home,
+            load(self.home.settings_path),
+            self.controller,
+            self.teacher,
+            self.looks.append,
         )
-        self.desk.begin()
+        self.controller.begin()
 
     def make(
         self, on_event: Callable[[Event], None], model: str | None = None, /
@@ -56,7 +60,7 @@ class House:
 
     def hear(self, event: Event) -> None:
         self.events.append(event)
-        self.desk.hear([event])
+        self.controller.hear([event])
 
     @property
     def now(self) -> ScriptedTeacher:
@@ -82,7 +86,7 @@ def test_a_change_counts_at_once_and_is_in_the_file(house: House) -> None:
     house.control.set("temperature", 0.3)
     house.control.set("candidates", 3)
     house.control.set("owner_words", False)
-    session = house.desk.session
+    session = house.controller.session
     session.say("hello")
     (asked,) = house.now.sent(Generate)
     assert isinstance(asked, Generate) and asked.n == 3 and asked.sampling.temperature == 0.3
@@ -131,7 +135,7 @@ def test_answers_are_drawn_as_suits_the_model_unless_the_owner_chose(house: Hous
     write_generation(Generation(Sampling(temperature=0.2, min_p=0.3)), folder)
     house.control.settings = replace(house.control.settings, model="other")
     house.control.set("candidates", 3)
-    session = house.desk.session
+    session = house.controller.session
     assert (session.sampling.temperature, session.sampling.min_p) == (0.2, 0.3)
     house.control.set("temperature", 1.5)
     assert (session.sampling.temperature, session.sampling.min_p) == (1.5, 0.3)
@@ -141,7 +145,7 @@ def test_answers_are_drawn_as_suits_the_model_unless_the_owner_chose(house: Hous
 
 
 def test_another_model_takes_the_talk_over(house: House) -> None:
-    session = house.desk.session
+    session = house.controller.session
     ask = session.say("hello")
     house.now.pump(1)
     house.control.set("learning", False)
@@ -155,7 +159,7 @@ def test_another_model_takes_the_talk_over(house: House) -> None:
     house.now.finish()
     assert session.cards[0].text == "one"
     house.hear(Ready("10m-base", 3, 1, "cpu"))
-    assert house.desk.learning.model == "10m-base" and house.desk.learning.loaded
+    assert house.controller.learning.model == "10m-base" and house.controller.learning.loaded
     assert load(house.home.settings_path).model == "10m-base"
 
 
@@ -182,7 +186,7 @@ def test_a_model_that_cannot_begin_leaves_a_way_on(house: House) -> None:
     house.control.use("10m-base")
     house.settle()
     assert Failed("load", "10m-base is damaged", "restore it") in house.events
-    house.desk.session.say("are you there")
+    house.controller.session.say("are you there")
     house.control.use("10m")
     house.settle()
     assert sorted(type(r).__name__ for r in house.now.requests) == ["Generate", "SetLearning"]

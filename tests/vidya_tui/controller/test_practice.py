@@ -20,24 +20,24 @@ from learning.protocol.records import ArmFigures, AskingFigures
 from learning.protocol.requests import CancelPractice, Practise
 from tests.fakes import ScriptedTeacher
 from tests.practice_events import DONE, STEP
-from vidya_tui.controller.practice import PracticeDesk
+from vidya_tui.controller.practice import PracticeController
 from vidya_tui.state import practice as practice_state
 from vidya_tui.state.message import StatusMessage
 
 
-def hear(practice: PracticeDesk, event: Event) -> StatusMessage | None:
+def hear(practice: PracticeController, event: Event) -> StatusMessage | None:
     """As the controller does it."""
     practice.hear(event)
     return practice.known.take(event)
 
 
-def desk(**more: object) -> tuple[PracticeDesk, ScriptedTeacher]:
+def controller(**more: object) -> tuple[PracticeController, ScriptedTeacher]:
     teacher = ScriptedTeacher(["one"])
-    return PracticeDesk(teacher, **more), teacher  # type: ignore[arg-type]
+    return PracticeController(teacher, **more), teacher  # type: ignore[arg-type]
 
 
 def test_advice_can_be_followed_where_one_is() -> None:
-    practice, teacher = desk()
+    practice, teacher = controller()
     practice.begin("gym/maze")
     assert teacher.requests == [Practise("gym/maze")], "it warms up where it has to"
     hard = replace(DONE, ended="too_hard", why="too hard", warm_up_steps=0)
@@ -49,7 +49,7 @@ def test_advice_can_be_followed_where_one_is() -> None:
 
 
 def test_options_are_told_from_settings_of_the_task_and_shown() -> None:
-    practice, teacher = desk()
+    practice, teacher = controller()
     practice.idle_as(0, "chain_sum", ("max_digits=2",), ("lr=1e-5",))
     practice.begin("chain_sum max_terms=3 normalise=by_answer")
     options = ("lr=1e-5", "normalise=by_answer")
@@ -67,14 +67,14 @@ def test_options_are_told_from_settings_of_the_task_and_shown() -> None:
 
 
 def test_a_wrong_value_is_refused_before_anything_begins() -> None:
-    practice, teacher = desk()
+    practice, teacher = controller()
     with pytest.raises(ConfigError, match="updates is 'x'"):
         practice.begin("chain_sum updates=x")
     assert not teacher.requests and not practice.running
 
 
 def test_several_tasks_are_begun_and_each_is_shown() -> None:
-    practice, teacher = desk()
+    practice, teacher = controller()
     practice.idle_as(0, "chain_sum", options=("lr=1e-5",))
     practice.begin("chain_sum max_terms=3 syllogism curriculum.method=exp3 warm-up")
     label, arms = "chain_sum, syllogism", ("chain_sum max_terms=3", "syllogism")
@@ -102,7 +102,7 @@ ASKING = AskingFigures(64, 48, 36, 0.42, 0.3, 2, 16, 640, {"2x1": 36, "3x1": 12}
 
 
 def test_self_play_is_begun_and_its_questions_are_shown() -> None:
-    practice, teacher = desk()
+    practice, teacher = controller()
     practice.idle_as(0, "chain_sum", options=("lr=1e-5",))
     practice.begin("chain_sum self-play self_play.reward=min warm-up")
     options = ("lr=1e-5", "self_play.questions=16", "self_play.reward=min")
@@ -123,7 +123,7 @@ def test_self_play_is_begun_and_its_questions_are_shown() -> None:
 
 def test_a_night_practises_the_owners_task_and_others() -> None:
     now = [0.0]
-    practice, teacher = desk(idle_minutes=1, idle_task="syllogism", clock=lambda: now[0])
+    practice, teacher = controller(idle_minutes=1, idle_task="syllogism", clock=lambda: now[0])
     practice.idle_as(1, "syllogism", others=("chain_sum", "syllogism"))
     now[0] = 60.0
     practice.away(busy=False)
@@ -134,7 +134,7 @@ def test_a_night_practises_the_owners_task_and_others() -> None:
 
 
 def test_a_task_is_begun_and_stopped() -> None:
-    practice, teacher = desk()
+    practice, teacher = controller()
     practice.begin("syllogism warm-up")
     assert teacher.requests == [Practise("syllogism", warm_up=True)]
     with pytest.raises(VidyaError, match="practised already"):
@@ -151,14 +151,14 @@ def test_a_task_is_begun_and_stopped() -> None:
     ("wanted", "said"), [("sylogism", "syllogism"), ("syllogism now", "warm-up")]
 )
 def test_what_cannot_be_practised_is_told(wanted: str, said: str) -> None:
-    practice, teacher = desk()
+    practice, teacher = controller()
     with pytest.raises(VidyaError) as raised:
         practice.begin(wanted)
     assert said in str(raised.value) and teacher.requests == [] and not practice.running
 
 
 def test_an_alarm_is_told_once() -> None:
-    practice, _ = desk()
+    practice, _ = controller()
     alarming = PracticeStage("x", "during", 20, accuracy=0.2, alarm="the reward rises while ...")
     first = hear(practice, alarming)
     assert first is not None and first.trouble and first.stay
@@ -169,7 +169,7 @@ def test_an_alarm_is_told_once() -> None:
     "event", [Failed("practise", "no"), Failed("worker", "gave up"), WorkerLost("killed", True)]
 )
 def test_what_goes_wrong_ends_it(event: Failed | WorkerLost) -> None:
-    practice, _ = desk()
+    practice, _ = controller()
     practice.begin("syllogism")
     hear(practice, event)
     assert not practice.running
@@ -177,7 +177,7 @@ def test_what_goes_wrong_ends_it(event: Failed | WorkerLost) -> None:
 
 def test_idle_hours() -> None:
     now = [0.0]
-    practice, teacher = desk(idle_minutes=15, idle_task="syllogism", clock=lambda: now[0])
+    practice, teacher = controller(idle_minutes=15, idle_task="syllogism", clock=lambda: now[0])
     now[0] = 800.0
     practice.key()
     now[0] = 1000.0
@@ -195,7 +195,7 @@ def test_idle_hours() -> None:
 
 def test_in_the_morning_the_whole_night_is_told() -> None:
     now = [0.0]
-    practice, _ = desk(idle_minutes=1, idle_task="syllogism", clock=lambda: now[0])
+    practice, _ = controller(idle_minutes=1, idle_task="syllogism", clock=lambda: now[0])
 
     def run(*, key: bool = False, **changes: object) -> str:
         """The notes at the begin and the end of a practice."""

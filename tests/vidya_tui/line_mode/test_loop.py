@@ -183,9 +183,9 @@ class AtTerminal:
         self.journal = Journal(home.journal_path)
         self.teacher = ScriptedTeacher(TEXTS, manual=True, journal=self.journal)
         session = Session(self.journal, self.teacher)
-        desk = Controller(self.journal, session, self.teacher)
+        controller = Controller(self.journal, session, self.teacher)
         switching = SwitchingTeacher(lambda on_event, model=None, /: self.teacher, self._heard)
-        control = ModelControl(home, Settings(), desk, switching)
+        control = ModelControl(home, Settings(), controller, switching)
         self.mode = LineMode(home, control, self.out, asking=True)
         self.teacher.on_event = self.mode.heard
         self.mode.begin()

@@ -127,12 +127,12 @@ def test_idle_practice_is_set_at_once(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         control = stage.app.control
         assert control is not None
-        idle = control.desk.practice._idle
+        idle = control.controller.practice._idle
         assert idle.minutes == 0
         control.set("idle_practice", 1)
         control.set("practice_task", "syllogism")
         idle.last_key -= 61.0
-        control.desk.away()
+        control.controller.away()
         (asked,) = stage.teacher.sent(Practise)
         assert isinstance(asked, Practise) and asked.idle
         assert asked.arms == ("syllogism", "chain_sum", "propositional_logic")

@@ -34,7 +34,7 @@ def judgements(stage: Stage) -> list[object]:
 
 def note(stage: Stage) -> str:
     """What stands under the last answer."""
-    return list(stage.app.chat._desk.log())[-1].note  # type: ignore[union-attr]
+    return list(stage.app.chat._controller.log())[-1].note  # type: ignore[union-attr]
 
 
 # ---------------------------------------------------------------- none of these
@@ -307,7 +307,7 @@ def test_undo_of_what_the_talk_went_on_from_says_so_there(tmp_path: Path) -> Non
         await stage.until(lambda: len(stage.session.turns) == 3 and stage.session.waiting)
 
         def first() -> str:
-            return list(stage.app.chat._desk.log())[1].note  # type: ignore[union-attr]
+            return list(stage.app.chat._controller.log())[1].note  # type: ignore[union-attr]
 
         await undone(stage)
         await stage.until(lambda: first() == PICKED)

@@ -144,12 +144,12 @@ def test_the_editor_keeps_to_the_card_it_was_opened_with(tmp_path: Path) -> None
         await stage.say("hello")
         stage.teacher.pump(1)
         await stage.sees("1 one")
-        desk = stage.app.chat._desk
-        assert desk is not None
-        assert desk.correctable() == ("hello", "one", False)
+        controller = stage.app.chat._controller
+        assert controller is not None
+        assert controller.correctable() == ("hello", "one", False)
         stage.teacher.finish()
         await stage.until(lambda: not stage.session.streaming)
-        desk.retyped("One, I say.", saved=True)
+        controller.retyped("One, I say.", saved=True)
         judged = stage.journal.judgements(1)[0].judgement
         assert getattr(judged, "index", None) == 1
         lesson = stage.journal.last_lesson()

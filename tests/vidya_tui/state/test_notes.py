@@ -35,7 +35,7 @@ def test_what_was_understood_stands_there_again(tmp_path: Path) -> None:
         await stage.press("ctrl+n")
         await stage.until(lambda: "preferred" not in stage.text())
         assert number is not None
-        stage.app.chat._desk.open(number)  # type: ignore[union-attr]
+        stage.app.chat._controller.open(number)  # type: ignore[union-attr]
         stage.app.chat.draw()
         for words in (
             "preferred 2 over 1, 3, 4, 5",
@@ -69,7 +69,7 @@ def test_what_became_of_it_is_told_and_what_was_taken_back(tmp_path: Path) -> No
         journal.withdraw(withdrawn)
         number = session.conversation
         assert number is not None
-        stage.app.chat._desk.open(number)  # type: ignore[union-attr]
+        stage.app.chat._controller.open(number)  # type: ignore[union-attr]
         stage.app.chat.draw()
         answers = [recalled(journal, session, at).words() for at in (1, 3, 5)]
         over = "preferred 1 over 2, 3, 4, 5"
@@ -128,8 +128,8 @@ def test_an_answer_that_nobody_chose_among_others_has_none(tmp_path: Path) -> No
 
 def test_where_there_is_no_answer_there_is_no_note(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
-        desk = stage.app.chat._desk
-        assert desk is not None
-        assert desk._notes.at(1) == desk._notes.at(7) == ""
+        controller = stage.app.chat._controller
+        assert controller is not None
+        assert controller._notes.at(1) == controller._notes.at(7) == ""
 
     play(scenario, tmp_path)

@@ -222,7 +222,7 @@ BOXED = {(width, count) for width in (120, 160, 197, 200) for count in (1, 2, 5)
 )
 def test_boxes_only_where_their_texts_have_room(tmp_path: Path, count: int) -> None:
     async def scenario(stage: Stage) -> None:
-        assert stage.app.chat._desk is not None
+        assert stage.app.chat._controller is not None
         stage.session.candidates = count
         await stage.say("hello")
         await stage.until(lambda: stage.session.waiting and not stage.session.streaming)

@@ -81,7 +81,7 @@ class ChatScreen(Steady, Screen[None]):
         super().__init__()
         self.keys = keys
         self._bindings = BindingsMap(bindings(keys))
-        self._desk: Controller | None = None
+        self._controller: Controller | None = None
         self.teacher: TeacherPort | None = None
         """None until `begin`."""
         self.home: Home | None = None
@@ -133,12 +133,12 @@ class ChatScreen(Steady, Screen[None]):
 
     # ------------------------------------------------------------ what the app calls
 
-    def begin(self, desk: Controller, teacher: TeacherPort) -> None:
+    def begin(self, controller: Controller, teacher: TeacherPort) -> None:
         """Starts with a session, and sends it what was entered before."""
-        self._desk, self.teacher = desk, teacher
-        self.attempt(desk.begin)
-        self.set_interval(AWAY_EVERY, desk.away)
-        self.prompt.remember(lambda: desk.journal.questions(PAST))
+        self._controller, self.teacher = controller, teacher
+        self.attempt(controller.begin)
+        self.set_interval(AWAY_EVERY, controller.away)
+        self.prompt.remember(lambda: controller.journal.questions(PAST))
         early, self.entering.early = self.entering.early, []
         for text in early:
             self._enter(text)
@@ -154,15 +154,15 @@ class ChatScreen(Steady, Screen[None]):
 
     def take(self, arrived: Sequence[Event]) -> None:
         """Takes events of the teacher, in order, and draws once."""
-        if self._desk is not None:
-            for words in self._desk.hear(arrived):
+        if self._controller is not None:
+            for words in self._controller.hear(arrived):
                 self.tell(words)
         self.draw()
 
     # ------------------------------------------------------------ the prompt's questions
 
     def can_pick(self, number: int) -> bool:
-        return self._desk is not None and number in self._desk.situation().cards
+        return self._controller is not None and number in self._controller.situation().cards
 
     def pick(self, number: int) -> None:
         before = self.candidates.place(number)
@@ -217,8 +217,8 @@ class ChatScreen(Steady, Screen[None]):
         now = time.monotonic()
         from learning.protocol.requests import OwnerActive
 
-        if self._desk is not None:
-            self._desk.practice.key()
+        if self._controller is not None:
+            self._controller.practice.key()
         if self.teacher is not None and now - self._last_active >= ACTIVE_EVERY:
             self._last_active = now
             self.teacher.send(OwnerActive())
@@ -348,13 +348,13 @@ class ChatScreen(Steady, Screen[None]):
     @property
     def begun(self) -> bool:
         """Whether there is a session."""
-        return self._desk is not None
+        return self._controller is not None
 
     def need(self) -> Controller:
         """The controller. Raises VidyaError while there is none."""
-        if self._desk is None:
+        if self._controller is None:
             raise VidyaError("not ready yet", "try again in a moment")
-        return self._desk
+        return self._controller
 
     def tell(self, words: StatusMessage) -> None:
         """Shows a message on the line above the prompt."""
@@ -365,22 +365,22 @@ class ChatScreen(Steady, Screen[None]):
     def draw(self) -> None:
         """Shows the current state of everything."""
         # Events still arrive while the app ends and removes its widgets.
-        if self._desk is None or not self.is_attached or not self.app.is_running:
+        if self._controller is None or not self.is_attached or not self.app.is_running:
             return
-        desk, wide = self._desk, self.has_class("-wide")
-        self.line.learning = self.panel.learning = desk.learning
+        controller, wide = self._controller, self.has_class("-wide")
+        self.line.learning = self.panel.learning = controller.learning
         self.line.wide = wide
-        self.conversation.show(desk.log())
+        self.conversation.show(controller.log())
         self.search.redraw()
-        cards = desk.session.cards if desk.session.waiting else []
+        cards = controller.session.cards if controller.session.waiting else []
         prompt = max(3, self.prompt.outer_size.height)
         boxed = wide and side_by_side(self.size.width, len(cards))
         lines = card_lines(self.size.height, prompt, len(cards), boxed)
         self.candidates.show(cards, lines, boxed)
         if not cards and self.focused is self.candidates:
             self.set_focus(self.prompt)
-        self.rewording.shown(len(desk.session.turns))
-        situation = desk.situation()
+        self.rewording.shown(len(controller.session.turns))
+        situation = controller.situation()
         if situation != self.situation:
             self.situation = situation
             self.refresh_bindings()
