@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import DataError
+from engine.processor import processor
 from engine.storage.files import write_atomically
 
 Row = Sequence[object]
@@ -65,7 +66,7 @@ def machine() -> dict[str, Any]:
         "cores": len(os.sched_getaffinity(0))
         if hasattr(os, "sched_getaffinity")
         else os.cpu_count() or 0,
-        "cpu": _cpu(),
+        "cpu": processor(),
         "torch": _version("torch"),
         "python": platform.python_version(),
         "load_average": round(load[0], 2),
@@ -85,23 +86,6 @@ def _version(package: str) -> str:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
         return "none"
-
-
-def _cpu() -> str:
-    """The CPU's name and its vector extensions."""
-    name, flags = platform.processor() or platform.machine(), ""
-    try:
-        for line in Path("/proc/cpuinfo").read_text("utf-8", "replace").splitlines():
-            key, _, value = line.partition(":")
-            if key.strip() == "model name":
-                name = value.strip()
-            elif key.strip() == "flags":
-                flags = value
-                break
-    except OSError:
-        pass
-    has = [f for f in ("avx2", "avx512f", "avx512_bf16", "amx_bf16") if f in flags.split()]
-    return f"{name} ({', '.join(has)})" if has else name
 
 
 def table(head: Row, rows: Iterable[Row]) -> str:

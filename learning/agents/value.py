@@ -61,11 +61,15 @@ class ValueHead:
 
     # ------------------------------------------------------------ file
 
+    @property
+    def tensors(self) -> dict[str, Tensor]:
+        """All that it has learned, by name."""
+        return {"gram": self._gram, "moment": self._moment, "weights": self._weights}
+
     def save(self, path: Path, version: int, task: str) -> None:
         """Writes the head to a file. version: of the weights that give the hidden states. task: the task
         whose rewards the head predicts. Raises CheckpointError."""
-        tensors = {"gram": self._gram, "moment": self._moment, "weights": self._weights}
-        save_tensors(tensors, path, {"version": str(version), "task": task})
+        save_tensors(self.tensors, path, {"version": str(version), "task": task})
 
     @classmethod
     def load(cls, path: Path, version: int, task: str) -> ValueHead:

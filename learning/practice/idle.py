@@ -12,7 +12,7 @@ from learning.practice.supply.arms import arm_name, label
 from learning.protocol.events import Event, Failed, PracticeDone, TeacherEnded
 from learning.protocol.requests import Practise
 
-POINTLESS = ("too_hard", "solved", "rolled_back", "alarm")
+POINTLESS = ("too_hard", "too_few", "solved", "rolled_back", "alarm")
 """Values of PracticeDone.ended after which the same practice would end the same way again."""
 OWNERS_SHARE = "curriculum.first=0.5"
 """Least share of a night's problems that the owner's own task gets, whatever the curriculum says."""

@@ -30,6 +30,7 @@ from learning.practice.settings import (
     FewSettings,
     PracticeSettings,
     SelfPlaySettings,
+    UnsolvedSettings,
     WarmUpSettings,
 )
 
@@ -42,6 +43,7 @@ _PARTS: dict[str, type] = {
     "curriculum": CurriculumSettings,
     "few": FewSettings,
     "self_play": SelfPlaySettings,
+    "unsolved": UnsolvedSettings,
 }
 """Fields that are settings themselves."""
 _PLAIN = ("objective",)

@@ -10,7 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from engine.processor import processor
+
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from engine.model import Model
 
 PACKAGES = ("vidya", "torch", "numpy", "tiktoken", "tokenizers", "reasoning-gym", "math-verify")
@@ -45,10 +49,15 @@ class PracticeRecord:
     threads: int
     """Of torch; sums depend on it in the last bit."""
     machine: str
+    """Processor and system."""
+    device: str
+    """`cpu` or `cuda`."""
     packages: Mapping[str, str]
     """Version by name."""
     processes: int = 1
     """Number of processes that shared the work; each draws with a seed of its own."""
+    value: str = ""
+    """Hash of the critic's value that it began with; "" where none was learned before."""
 
 
 def data_mark(path: Path | None) -> str:
@@ -82,7 +91,7 @@ def versions(names: Iterable[str] = PACKAGES) -> dict[str, str]:
 
 def machine() -> str:
     """Processor and system, in words."""
-    return f"{platform.machine()} {platform.system()}"
+    return f"{processor()}, {platform.machine()} {platform.system()}"
 
 
 def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
@@ -96,9 +105,11 @@ def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
         )
     if then["data_mark"] != now["data_mark"]:
         found.append("the data has changed")
-    for name in ("threads", "machine", "processes"):
-        was, is_ = (one.get(name, 1) for one in (then, now))  # older records have no `processes`
-        if was != is_:
+    if then.get("value", "") != now["value"]:
+        found.append("its critic began with another value of states, or with none")
+    for name in ("threads", "machine", "device", "processes"):
+        was, is_ = (one.get(name) for one in (then, now))
+        if None not in (was, is_) and was != is_:  # an older record lacks some
             found.append(f"{name}: {was} then, {is_} now")
     names = sorted({*then["packages"], *now["packages"]})
     for name in names:
@@ -110,7 +121,12 @@ def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
 def all_weights_mark(model: Model) -> str:
     """Hash of all weights."""
+    return tensors_mark(model.state_dict().values())
+
+
+def tensors_mark(tensors: Iterable[Tensor]) -> str:
+    """Hash of some tensors."""
     digest = hashlib.blake2b(digest_size=16)
-    for value in model.state_dict().values():
-        digest.update(value.detach().float().cpu().contiguous().reshape(-1).numpy())
+    for value in tensors:
+        digest.update(value.detach().float().cpu().contiguous().numpy().tobytes())
     return digest.hexdigest()

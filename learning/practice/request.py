@@ -15,8 +15,9 @@ from typing import Any
 
 import torch
 
-from engine.errors import ConfigError
+from engine.errors import CheckpointError, ConfigError
 from engine.tokenizers.tokenizer import Tokenizer
+from learning.agents.value import ValueHead
 from learning.journal.journal import Journal
 from learning.journal.practices import (
     begin_practice,
@@ -40,6 +41,7 @@ from learning.practice.record import (
     data_mark,
     differences,
     machine,
+    tensors_mark,
     versions,
 )
 from learning.practice.requested import practice_settings
@@ -130,11 +132,11 @@ class PracticeJob:
         transaction.caches.forget()  # practice trains the lower blocks too
         seed = self.seed + 1000 * self._parts
         trained = trained_weights(model, self.settings.adapter, seed)
-        self._begin()
         self._saved, published = None, transaction.weights
         value = None
         if self.settings.critic.answers:
             value = kept_value(published.folder, published.version, self._practised)
+        self._begin(value)
         outcome = PracticeOutcome("stopped", "interrupted before anything was measured")
         session: GrpoTrainer | None = None
         weights: LessonSavePoints | None = None
@@ -194,10 +196,11 @@ class PracticeJob:
                     advice=watch.advice,
                 )
                 # idle practice requests warm-up always; skip it if the task has no worked answers
-                possible = session.has_worked or not request.idle
+                possible = session.has_worked or not (request.idle or request.again)
                 wanted = request.warm_up if possible and not self._warm else False
                 outcome = run.run(warm_up=wanted)
-                keep_value(session.critic, published.folder, published.version, self._practised)
+                with suppress(CheckpointError):  # without it a new value is learned next time
+                    keep_value(session.critic, published.folder, published.version, self._practised)
         finally:
             transaction.caches.forget()
             self._saved = weights.lesson if weights else None
@@ -312,9 +315,9 @@ class PracticeJob:
     def _stepped(self, report: StepReport) -> None:
         self._telling.stepped(report, self._choice.state() if self._choice else None)
 
-    def _begin(self) -> None:
-        """Records the run and all that it depends on, once, and tells it. Raises NotFound if the run that it
-        repeats is not in the journal."""
+    def _begin(self, value: ValueHead | None) -> None:
+        """Records the run and all that it depends on, once, and tells it. value: what its critic begins with.
+        Raises NotFound if the run that it repeats is not in the journal."""
         if self._telling.run is not None:
             return
         request, weights = self._request, self._transaction.weights
@@ -335,7 +338,9 @@ class PracticeJob:
             threads=torch.get_num_threads(),
             processes=self._team.size,
             machine=machine(),
+            device=weights.model.device.type,
             packages=versions(),
+            value=tensors_mark(value.tensors.values()) if value else "",
         )
         now, differs = asdict(record), list[str]()
         if request.again is not None:

@@ -32,7 +32,7 @@ from learning.practice.trainer import GrpoTrainer
 from learning.practice.warm_up import WarmUpReport
 
 Stage = Literal["before", "warmed_up", "during", "after"]
-Ended = Literal["steps", "time", "stopped", "too_hard", "solved", "rolled_back", "alarm"]
+Ended = Literal["steps", "time", "stopped", "too_hard", "too_few", "solved", "rolled_back", "alarm"]
 GIVEN_UP = (
     "the last steps solved fewer held-out problems than before, so the weights are those of the last "
     "save point"
@@ -188,7 +188,7 @@ class PracticeRun:
             if len(alike) >= session.settings.patience and self._pointless(alike):
                 break
             if idle >= session.settings.waits:
-                outcome.ended, outcome.why = "too_hard", self._too_few(report)
+                outcome.ended, outcome.why = "too_few", self._too_few(report)
                 break
             if session.step_number % session.settings.measure_every == 0 and not self._save():
                 return
@@ -273,7 +273,7 @@ class PracticeRun:
             more = "more examples" if self.session.settings.few.examples else "harder settings"
             outcome.why = f"already solved: every answer is right; take {more}"
         else:
-            outcome.ended = "too_hard"
+            outcome.ended = "too_few"
             outcome.why = (
                 "nothing to prefer: within each group all answers score alike; take other settings, or "
                 "practise another task"

@@ -26,7 +26,6 @@ from learning.memory.reference import reference_of
 from learning.memory.replay import Replay
 from learning.memory.retention import Retention, rehearse
 from learning.objectives.grpo import (
-    GrpoAnswer,
     GrpoGroup,
     GrpoReport,
     grpo_gradients,
@@ -37,20 +36,25 @@ from learning.objectives.stepper import Stepper
 from learning.objectives.token_credit import credited, trajectories
 from learning.practice.checks.yardstick import Yardstick
 from learning.practice.critic import RolloutCritic
-from learning.practice.figures import Learned, StepReport, is_dead, judged, step_report
-from learning.practice.sampling.buffer import ExperienceBuffer, Kept, ScoredGroup
+from learning.practice.figures import Learned, StepReport, is_dead, step_report
+from learning.practice.sampling.buffer import (
+    ExperienceBuffer,
+    Kept,
+    ScoredGroup,
+    scored_group,
+)
 from learning.practice.sampling.dialogues import sampler
 from learning.practice.sampling.rollouts import (
     Drawn,
     HeldOut,
     RolloutSampler,
-    Sample,
     held_out_problems,
 )
 from learning.practice.settings import PracticeSettings
 from learning.practice.supply.source import MakeSource, ProblemSource, SingleSource
 from learning.practice.tags import as_text, with_tags
 from learning.practice.trained import TrainedWeights, WholeModel
+from learning.practice.unsolved import UnsolvedProblems
 from learning.practice.warm_up import WarmUpReport, warm_up
 from learning.rewards.task import Problem, Task
 
@@ -117,6 +121,9 @@ class GrpoTrainer:
         self._buffers = [self._buffer]
         """One for each kind of answers that is learned from; in self-play new problems are a second kind."""
         self._advantages: list[GroupAdvantages] = [settings.advantages]
+        self._unsolved = UnsolvedProblems(
+            settings.unsolved, self.roller, self._rng, pause=pause, team=team
+        )
         self._live = 1.0
         """Share of groups whose answers differed in reward, among those drawn last."""
         self.updates = 0
@@ -212,6 +219,7 @@ class GrpoTrainer:
         drawn = self._draw()
         self.roller.judged([sample for part in drawn for sample in part.samples])
         self._source.learn(drawn)
+        self._unsolved.hear(drawn)
         kl = self._distance(drawn)
         batches = [buffer.batch(self._rng) or [] for buffer in self._buffers]
         reports = self._learn(batches)
@@ -263,22 +271,12 @@ class GrpoTrainer:
     def _keep(self, buffer: ExperienceBuffer, drawn: Drawn, weight: float) -> int:
         """Puts groups whose answers differ in reward into a buffer; returns their number. weight: of KL."""
         live = [
-            self._scored(prompt, samples)
+            scored_group(prompt, samples)
             for prompt, samples in zip(drawn.prompts, drawn.groups, strict=True)
             if is_dead(samples) is False
         ]
         buffer.add(self._penalised(live, weight), self.step_number)
         return len(live)
-
-    def _scored(self, prompt: tuple[int, ...], samples: Sequence[Sample]) -> ScoredGroup:
-        """The judged answers of a group with their rewards. Truncated answers enter the mean but give no
-        gradient."""
-        known = judged(samples)
-        answers = [
-            GrpoAnswer(s.answer.tokens, s.answer.logprobs, 0.0, not s.truncated, own=s.answer.own)
-            for s in known
-        ]
-        return ScoredGroup(prompt, tuple(answers), tuple(s.paid for s in known))
 
     def _penalised(self, groups: list[ScoredGroup], weight: float) -> list[ScoredGroup]:
         """The groups with the divergence from the weights before the first step taken off their rewards.
@@ -325,7 +323,7 @@ class GrpoTrainer:
         of some groups, whether they are dead or not."""
         assert self._start is not None
         groups = [
-            self._scored(prompt, samples)
+            scored_group(prompt, samples)
             for part in drawn[:1]  # redrawn ones stand for dead ones, which are in the first part
             for prompt, samples in zip(part.prompts, part.groups, strict=True)
         ][:KL_GROUPS]
@@ -389,8 +387,8 @@ class GrpoTrainer:
                 for groups in kinds
                 if groups
             ]
-            kept = self.keeper.gradients(self.model)
-            self._step(sum(report.loss for report in reports) + kept)
+            beside = self._unsolved.gradients(self.model) + self.keeper.gradients(self.model)
+            self._step(sum(report.loss for report in reports) + beside)
         finally:
             self._stepper.clear()
         return reports[0]

@@ -191,7 +191,8 @@ def practice(
             click.echo(practice_state.done(done))
         if stopped:
             raise KeyboardInterrupt
-        if done.ended in ("rolled_back", "too_hard", "alarm"):
+        vain = done.ended == "too_few" and not done.saves
+        if vain or done.ended in ("rolled_back", "too_hard", "alarm"):
             typed = " ".join(request.arms or (task,))
             next_step = practice_state.advice(done, f"vidya practice {typed} --warm-up")
             raise VidyaError(f"{task}: {done.why}", next_step)

@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from learning.objectives.grpo import GrpoAnswer
+from learning.practice.figures import judged
+from learning.practice.sampling.rollouts import Sample
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,17 @@ class ScoredGroup:
     """Their advantages are set when the group is used."""
     rewards: tuple[tuple[float, ...], ...]
     """Of each answer what each of its moves was paid (learning.objectives.token_credit)."""
+
+
+def scored_group(prompt: tuple[int, ...], samples: Sequence[Sample]) -> ScoredGroup:
+    """The judged answers of a group with their rewards. Truncated answers enter the mean but give no
+    gradient."""
+    known = judged(samples)
+    answers = [
+        GrpoAnswer(s.answer.tokens, s.answer.logprobs, 0.0, not s.truncated, own=s.answer.own)
+        for s in known
+    ]
+    return ScoredGroup(prompt, tuple(answers), tuple(s.paid for s in known))
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ def test_it_goes_on_while_the_owner_stays_away() -> None:
     assert again is not None and again.seed is None, "other problems"
 
 
-@pytest.mark.parametrize("ended", ["too_hard", "solved", "rolled_back"])
+@pytest.mark.parametrize("ended", ["too_hard", "too_few", "solved", "rolled_back"])
 def test_what_is_pointless_waits_until_the_owner_was_here(ended: str) -> None:
     idle = Idle(1, "sums", last_key=0.0)
     assert idle.due(60.0, busy=False)

@@ -12,6 +12,7 @@ import learning.memory.build
 import learning.practice.request
 import learning.practice.trainer
 from engine.config import Sampling
+from engine.errors import CheckpointError
 from engine.model import Model
 from engine.tokenizers.load import load_tokenizer
 from learning.agents.value import ValueHead
@@ -29,6 +30,7 @@ from learning.protocol.events import (
     PracticeStep,
     UndoDone,
 )
+from learning.protocol.practice_events import PracticeStarted
 from learning.protocol.records import Turn
 from learning.protocol.requests import (
     Generate,
@@ -187,5 +189,14 @@ def test_a_value_is_kept_with_its_weights_and_left_aside_with_others(
     ValueHead.load(path, again.version, "easy")
     room.teacher.send(Undo(None))
     room.until(UndoDone)
-    room.practise(steps=1, warm_up=False, options=words)
+    _, got = room.practise(steps=1, warm_up=False, options=words, seed=0, again=again.run)
     assert loaded == [False, True, False], "the weights are others now"
+    started = next(event for event in got if isinstance(event, PracticeStarted))
+    assert any("critic began with another value" in one for one in started.differs)
+
+    def full(*_: object) -> None:
+        raise CheckpointError("the disk is full", "free some space")
+
+    monkeypatch.setattr(ValueHead, "save", full)
+    kept, _ = room.practise(steps=2, warm_up=False, options=words)
+    assert kept.saves > 0, "what was practised does not depend on the value"

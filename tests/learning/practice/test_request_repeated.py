@@ -26,8 +26,10 @@ from learning.protocol.requests import (
     Practise,
     Undo,
 )
+from learning.rewards.task import Problem
 from tests.learning.conftest import Place
 from tests.practice_room import QUICK, Room, same
+from tests.sums import EasySums
 
 
 def test_settings_of_a_task_are_read_and_refused(tiny_place: Place) -> None:
@@ -98,3 +100,17 @@ def test_options_arrive_and_wrong_ones_are_told(room: Room) -> None:
     assert isinstance(failed, Failed) and "by_tokens, by_answer, by_constant" in failed.next_step
     done, got = room.practise(steps=0, warm_up=False, options=("held_out=2",))
     assert done.held_out == 2
+
+
+def test_an_idle_run_of_a_task_without_worked_answers_is_repeated(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        EasySums, "_problem", lambda _, a, b: Problem(f"{a} + {b} =", a + b, None, "sums")
+    )
+    first, _ = room.practise(steps=1, warm_up=True, idle=True)
+    again, _ = room.practise(steps=1, warm_up=True, again=first.run)
+    assert (first.steps, again.steps, again.warm_up_steps) == (1, 1, 0)
+    room.teacher.send(Practise("easy", warm_up=True))
+    failed = room.until(Failed)[-1]
+    assert isinstance(failed, Failed) and "no worked answers" in failed.what

@@ -155,7 +155,7 @@ def test_weights_that_are_not_finite_are_never_saved() -> None:
     [
         (0.0, "too_hard", "warm sums up"),
         (1.0, "solved", "harder"),
-        (0.5, "too_hard", "another task"),
+        (0.5, "too_few", "another task"),
     ],
 )
 def test_nothing_to_prefer_is_an_end_with_advice(success: float, ended: str, words: str) -> None:
@@ -288,15 +288,15 @@ def test_whatever_interrupts_a_step_goes_back_to_the_last_save(raised: BaseExcep
 def test_too_few_live_groups_for_an_update_end_the_run_and_say_so() -> None:
     thin = replace(STEP, updates=0, waiting=3, needed=32)
     outcome, _, _ = practise(Scripted([thin] * 20))
-    assert (outcome.ended, outcome.steps) == ("too_hard", 6)
+    assert (outcome.ended, outcome.steps) == ("too_few", 6)
     assert "3 of the 32 that an update needs" in outcome.why
 
 
 def test_what_could_not_be_judged_is_not_too_hard() -> None:
     slow = replace(STEP, success=0.0, dead_groups=1, unjudged_groups=3, updates=0)
     outcome, _, _ = practise(Scripted([slow] * 20))
-    assert outcome.steps == 6 and "3 of 4 problems in the last step" in outcome.why
-    assert "too hard" not in outcome.why
+    assert (outcome.ended, outcome.steps) == ("too_few", 6)
+    assert "3 of 4 problems in the last step" in outcome.why
     one = replace(STEP, success=0.0, dead_groups=3, unjudged_groups=1)
     outcome, _, _ = practise(Scripted([one] * 20))
     assert (outcome.ended, outcome.steps) == ("too_hard", 3)

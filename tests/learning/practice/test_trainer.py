@@ -18,6 +18,7 @@ from engine.tokenizers.tokenizer import Tokenizer
 from learning.maths.policy import batch_advantages
 from learning.memory.replay import Replay
 from learning.objectives.grpo import GrpoReport, grpo_gradients
+from learning.practice.sampling.buffer import scored_group
 from learning.practice.sampling.rollouts import Drawn, Sample
 from learning.practice.settings import PracticeSettings, WarmUpSettings
 from learning.practice.trainer import GrpoTrainer
@@ -176,7 +177,7 @@ def test_a_verifier_that_fails_is_not_a_wrong_answer(
     session = rigged(tiny_model, tiny_tokenizer, replay, [])
     problem = Problem("p", 1)
     samples = tuple(session.sample(problem, value) for value in (1.0, 0.0, None))
-    (group,) = session._with_advantages([session._scored((1, 2), samples)])
+    (group,) = session._with_advantages([scored_group((1, 2), samples)])
     assert [answer.advantage > 0 for answer in group.answers] == [True, False]
 
 
@@ -186,7 +187,7 @@ def test_what_was_cut_off_is_compared_but_gives_no_gradient(
     session = rigged(tiny_model, tiny_tokenizer, replay, [])
     right, wrong = (session.sample(Problem("p", 1), value) for value in (1.0, 0.0))
     cut = replace(wrong, answer=replace(wrong.answer, ending="length"))
-    (group,) = session._with_advantages([session._scored((1, 2), (right, cut))])
+    (group,) = session._with_advantages([scored_group((1, 2), (right, cut))])
     assert [answer.active for answer in group.answers] == [True, False]
     assert group.answers[0].advantage > 0 and group.tokens == 2
 
@@ -318,7 +319,7 @@ def test_the_divergence_in_the_reward_is_taken_off_before_advantages(
     found = torch.tensor([-6.9, -6.9]), torch.tensor([-6.4, -6.4])
     monkeypatch.setattr(session, "_read", lambda *_: [list(found)])
     samples = tuple(session.sample(Problem("p", 1), value) for value in (1.0, 0.0))
-    (group,) = session._penalised([session._scored((1, 2), samples)], settings.kl_reward)
+    (group,) = session._penalised([scored_group((1, 2), samples)], settings.kl_reward)
     # drawn at -5.9 a token: 2 and 1 nats over two tokens
     assert [end for (end,) in group.rewards] == pytest.approx([0.8, -0.1])
 
@@ -329,7 +330,7 @@ def test_the_deviation_of_the_batch_is_over_all_its_groups(
     settings = replace(TINY, advantages=batch_advantages)
     session = Rigged(tiny_model, tiny_tokenizer, Sums(9), replay, settings)
     far, near, short = (
-        session._scored((1,), tuple(session.sample(Problem("p", 1), v) for v in values))
+        scored_group((1,), tuple(session.sample(Problem("p", 1), v) for v in values))
         for values in ((1.0, 0.0, 0.5), (0.6, 0.4, 0.5), (1.0, 0.0))
     )
     groups = session._with_advantages([far, near, short])

@@ -44,6 +44,8 @@ def test_advice_can_be_followed_where_one_is() -> None:
     words = hear(practice, replace(hard, task="gym/maze"))
     assert words is not None
     assert words.text.endswith("too hard; /practice gym/maze warm-up begins with worked examples")
+    few = hear(practice, replace(hard, ended="too_few", why="too few problems"))
+    assert few is not None and "warm-up" not in few.text, "a task that is nearly solved"
     practice.begin("chain_sum max_terms=3 warm-up")
     assert teacher.requests[-1] == Practise("chain_sum", warm_up=True, settings=("max_terms=3",))
 

@@ -14,6 +14,7 @@ from learning.agents.credit import turn_gae
 from learning.memory.replay import Replay
 from learning.objectives.settings import RetentionSettings
 from learning.practice.critic import ReplyCritic
+from learning.practice.sampling.buffer import scored_group
 from learning.practice.sampling.dialogues import DialogueSampler, sampler
 from learning.practice.sampling.rollouts import RolloutSampler
 from learning.practice.settings import CriticSettings, PracticeSettings, WarmUpSettings
@@ -158,7 +159,7 @@ def test_rewards_by_turn_reach_the_advantages(
     )
     problem = next(talk.problems("train", random.Random(0)))
     drawn = session.roller.draw(model, [problem], 2, torch.Generator().manual_seed(0))
-    (group,) = session._with_advantages([session._scored(drawn.prompts[0], drawn.groups[0])])
+    (group,) = session._with_advantages([scored_group(drawn.prompts[0], drawn.groups[0])])
     for answer, sample in zip(group.answers, drawn.groups[0], strict=True):
         coin, end = sample.rewards
         assert set(answer.advantages) == {coin + 0.5 * end, end}
