@@ -13,6 +13,16 @@ import pytest
 from learning.home import Home, HomeError
 
 ROOT = Path(__file__).parents[2]
+PARENT = """
+import subprocess, sys, time
+from pathlib import Path
+from learning.home import Home
+with Home(Path(sys.argv[1])).lock():
+    sleep = [sys.executable, "-c", "import time; time.sleep(60)"]
+    child = subprocess.Popen(sleep, stdout=subprocess.DEVNULL, close_fds=False)
+    print(child.pid, flush=True)
+    time.sleep(60)
+"""
 HOLDER = """
 import sys, time
 from pathlib import Path
@@ -97,13 +107,17 @@ def test_a_killed_holder_leaves_no_lock_behind(tmp_path: Path) -> None:
             pass
 
 
-def test_a_child_process_does_not_keep_the_lock(tmp_path: Path) -> None:
-    home = Home(tmp_path)
-    with home.lock():
-        child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
-    try:
-        with home.lock():
-            pass
-    finally:
-        child.kill()
-        child.wait()
+def test_a_child_of_a_killed_holder_does_not_keep_the_lock(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT, str(tmp_path)], stdout=subprocess.PIPE, text=True, cwd=ROOT
+    ) as holder:
+        assert holder.stdout is not None
+        child = int(holder.stdout.readline())
+        try:
+            holder.send_signal(signal.SIGKILL)
+            holder.wait()
+            os.kill(child, 0)  # it still runs
+            with Home(tmp_path).lock():
+                pass
+        finally:
+            os.kill(child, signal.SIGKILL)
