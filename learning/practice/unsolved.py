@@ -1,8 +1,9 @@
 """Problems that no sampled answer solves, learned from their worked answers.
 
 A group whose answers are all wrong has no better one to prefer, so the policy gradient passes over just the
-problems that cannot be done yet. Where a problem has a worked answer, an update learns from that as well, by
-likelihood, until some sampled answer is right (ReLIFT, 2506.07527).
+problems that cannot be done yet. Where a task wants it (Problem.taught), an update learns from the worked
+answer as well, by likelihood, until some sampled answer is right (ReLIFT, 2506.07527). Left out: questions
+that the model asks itself.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class UnsolvedProblems:
             return
         for group in (group for part in drawn for group in part.groups):
             known = judged(group)
-            if not known or known[0].problem.worked is None:
+            if not known or not known[0].problem.taught:
                 continue
             problem = known[0].problem
             self._problems.pop(problem.same, None)

@@ -32,7 +32,7 @@ from learning.practice.sampling.rollouts import (
     share_right,
 )
 from learning.practice.self_play.asking import AskingTask
-from learning.practice.settings import PracticeSettings, UnsolvedSettings
+from learning.practice.settings import PracticeSettings
 from learning.practice.supply.mixture import TaskMixture
 from learning.practice.supply.source import ProblemSource, SingleSource
 from learning.practice.trainer import GrpoTrainer
@@ -74,10 +74,8 @@ class SelfPlayTrainer(GrpoTrainer):
         seed: int = 0,
         **more: Any,
     ) -> None:
-        """See GrpoTrainer. Held-out problems and those of warm-up are the task's own. Of its own questions it
-        learns by verdicts alone, from no worked answer. Raises ConfigError for a task whose questions no
-        program can read."""
-        settings = replace(settings, unsolved=UnsolvedSettings(rows=0))
+        """See GrpoTrainer. Held-out problems and those of warm-up are the task's own. Raises ConfigError for
+        a task whose questions no program can read."""
         super().__init__(model, tokenizer, task, replay, settings, seed=seed, **more)
         if not isinstance(task, AskedTask):
             raise ConfigError(

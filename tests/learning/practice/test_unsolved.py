@@ -20,11 +20,13 @@ from learning.practice.settings import PracticeSettings, UnsolvedSettings
 from learning.practice.tags import as_text
 from learning.practice.trainer import GrpoTrainer
 from learning.practice.unsolved import UnsolvedProblems
+from learning.rewards.asked import AskedTask
+from learning.rewards.registry import find_task
 from learning.rewards.task import Problem, Score
 from tests.sums import Sums
 
 SUM = Sums()
-HARD, OTHER = (Problem(f"{a} + 4 =", a + 4, f"It is {a + 4}.", "sums") for a in (3, 5))
+HARD, OTHER = (Problem(f"{a} + 4 =", a + 4, f"It is {a + 4}.", "sums", taught=True) for a in (3, 5))
 
 
 def answers(problem: Problem, *right: bool | None) -> Drawn:
@@ -57,8 +59,17 @@ def test_a_problem_is_unsolved_until_one_answer_is_right(roller: RolloutSampler)
     assert len(found) == 1, "what could not be judged says nothing"
     found.hear([answers(OTHER, False, None), answers(HARD, False, True)])
     assert len(found) == 1, "the other one now"
-    found.hear([answers(replace(HARD, worked=None), False, False)])
-    assert len(found) == 1, "without a worked answer there is nothing to learn from"
+    found.hear([answers(replace(HARD, taught=False), False, False)])
+    assert len(found) == 1, "its task does not want it"
+
+
+def test_arithmetic_wants_it_but_not_for_questions_of_the_models_own() -> None:
+    task = find_task("chain_sum")
+    assert next(iter(task.problems("train", random.Random(0)))).taught
+    assert isinstance(task, AskedTask)
+    asked = task.accept("What is 1 - 8?")
+    assert asked is not None and not asked.taught
+    assert not next(iter(find_task("syllogism").problems("train", random.Random(0)))).taught
 
 
 def test_the_oldest_are_forgotten_and_nothing_is_kept_where_it_is_off(
