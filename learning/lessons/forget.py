@@ -28,8 +28,8 @@ from learning.book.owner_book import OwnerBook
 from learning.home import Home, HomeError
 from learning.journal.erase import ErasurePlan, erase
 from learning.journal.journal import Journal
-from learning.lessons.holding import Texts, going, holds, plain
-from learning.lessons.knowing import (
+from learning.lessons.forget_files import Texts, going, holds, plain
+from learning.lessons.forget_weights import (
     first_said,
     learned_elsewhere,
     may_know,
