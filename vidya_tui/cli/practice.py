@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import asdict, replace
@@ -13,6 +14,8 @@ import click
 
 from engine.errors import ConfigError, VidyaError
 from learning.practice.settings import SELF_PLAY
+from learning.practice.supply.arms import arm_name
+from learning.practice.supply.typed import split_typed
 from learning.protocol.events import (
     Event,
     PracticeDone,
@@ -192,7 +195,8 @@ def practice(
         if stopped:
             raise KeyboardInterrupt
         if done.ended in ("rolled_back", "too_hard", "alarm"):
-            typed = " ".join(request.arms or (task,))
+            arms = request.arms or (arm_name(task, request.settings),)
+            typed = shlex.join(word for arm in arms for word in split_typed(arm))
             next_step = practice_state.advice(done, f"vidya practice {typed} --warm-up")
             raise VidyaError(f"{task}: {done.why}", next_step)
 

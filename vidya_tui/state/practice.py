@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from learning.journal.practices import PracticeEntry
 from learning.practice.report import Gain, together
+from learning.practice.supply.arms import arm_name
 from learning.protocol.events import (
     Event,
     Failed,
@@ -242,7 +243,7 @@ def started(event: PracticeStarted) -> str:
 
 def entry_line(entry: PracticeEntry) -> str:
     """One run of the journal on a line."""
-    words = " ".join([entry.task, *entry.record["settings"]])
+    words = arm_name(entry.task, entry.record["settings"])
     seed, outcome = entry.record["seed"], entry.outcome
     if outcome is None:
         return f"{entry.id}: {words}, seed {seed}: did not end"

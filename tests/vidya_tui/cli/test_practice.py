@@ -74,6 +74,13 @@ def test_what_is_too_hard_ends_with_advice(gym: Shell) -> None:
     assert "vidya practice hard --warm-up begins with worked examples" in said
 
 
+@pytest.mark.slow
+def test_a_setting_may_hold_spaces_and_the_advice_can_be_pasted(gym: Shell) -> None:
+    words = ("--no-warm-up", "--steps", "9", "--option", "patience=1")
+    said = gym.fails("practice", "syllogism", "--set", "forms=all,some not", *words)
+    assert "vidya practice syllogism 'forms=all,some not' --warm-up begins with" in said
+
+
 def test_what_cannot_be_practised_is_told(gym: Shell) -> None:
     assert "did you mean" in gym.fails("practice", "sylogism")
     assert "write it as name=value" in gym.fails("practice", "easy", "--set", "most")
