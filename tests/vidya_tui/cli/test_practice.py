@@ -10,8 +10,9 @@ from click.testing import CliRunner
 
 import learning.practice.request
 import vidya_tui.cli.practice
+from learning.journal.practices import add_practice_step, begin_practice
 from learning.practice.settings import PracticeSettings, WarmUpSettings
-from learning.protocol.events import Event, PracticeStep
+from learning.protocol.events import Event, PracticeSample, PracticeStep
 from tests.sums import register
 from tests.vidya_tui.shell import Shell
 from vidya_tui.cli.main import cli
@@ -115,6 +116,16 @@ def test_the_tasks_are_listed(gym: Shell) -> None:
     assert "syllogism" in listed and "chain_sum" in listed
     names = {row["name"] for row in gym.rows("practice", "--list")}
     assert {"easy", "syllogism", "basic_arithmetic"} <= names
+
+
+def test_kept_answers_that_were_cut_off_say_so(gym: Shell) -> None:
+    journal = gym.journal()
+    run = begin_practice(journal, "easy", {})
+    sample = PracticeSample(1, "1+1=", "1+1+", 0.0, {"correct": 0.0}, truncated=True)
+    add_practice_step(journal, run, 1, {}, [sample])
+    journal.close()
+    assert gym.run("practice", "--samples", str(run)).stdout.endswith("1+1+ (cut off)\n")
+    assert gym.rows("practice", "--samples", str(run))[0]["truncated"] is True
 
 
 def test_nothing_was_practised(gym: Shell) -> None:
