@@ -231,8 +231,13 @@ def _together(options: Options) -> Iterator[Options]:
 
 def _until_done(place: LocalTeacher, options: Options) -> tuple[PracticeDone, bool]:
     """(final event, whether Ctrl+C ended the practice)."""
+    known = practice_state.Practising()
 
     def told(event: Event) -> None:
+        nonlocal known
+        before, known = known, practice_state.after(known, event)
+        if known.alarm != before.alarm:
+            say(f"alarm: {known.alarm}")
         _print(event, options)
 
     try:
@@ -251,8 +256,6 @@ def _print(event: Event, options: Options) -> None:
         else:
             say(practice_state.started(event))
     elif isinstance(event, PracticeStage):
-        if event.alarm:
-            say(f"alarm: {event.alarm}")
         if options.as_json:
             print_json(
                 {"event": "look" if event.stage != "warm_up" else "warm_up", **asdict(event)}

@@ -90,6 +90,14 @@ def test_what_cannot_be_practised_is_told(gym: Shell) -> None:
 
 
 @pytest.mark.slow
+def test_an_alarm_of_a_step_is_told_once(gym: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("learning.practice.run.MISMATCH", -1.0)
+    result = gym.run("practice", "easy", "--no-warm-up", "--steps", "1")
+    assert result.stderr.count("alarm: drawing and training disagree by") == 1
+    assert "alarm" not in result.stdout
+
+
+@pytest.mark.slow
 def test_several_tasks_by_a_curriculum(gym: Shell) -> None:
     words = ("practice", "easy", "easy", "most=3", "--curriculum", "exp3", "--steps", "1", "--json")
     rows = gym.rows(*words, "--no-warm-up", "--seed", "0")
