@@ -159,8 +159,8 @@ def practice(
     chosen = [f"{name}={value}" for name, value in named.items() if value is not None]
     if again is not None:
         given = tasks or settings or chosen or practice_options or data
-        if given or warm_up is not None:
-            raise click.UsageError("--again RUN takes task, data and settings from that run")
+        if given or warm_up is not None or options.seed is not None:
+            raise click.UsageError("--again RUN takes task, data, settings and seed from that run")
         request = _again(again, options)
         request = replace(request, steps=steps, group_size=group_size)
     elif not tasks:

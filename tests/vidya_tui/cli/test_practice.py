@@ -174,6 +174,8 @@ def test_options_are_told_before_the_model_is_loaded(gym: Shell) -> None:
     assert gym.run("practice", "easy", "--again", "1", status=2)
     assert gym.run("practice", "--again", "1", "--examples", "2", status=2)
     assert gym.run("practice", "--again", "1", "--self-play", status=2)
+    seeded = gym.run("practice", "--again", "1", "--seed", "5", status=2)
+    assert "settings and seed from that run" in seeded.output
     assert "--examples 16" in gym.fails("practice", "easy", "--order", "random")
     words = ("--examples", "1", "--order", "best")
     assert "none, random, easy_to_hard, hard_to_easy, blocks" in gym.fails(
