@@ -132,6 +132,8 @@ def test_a_choice_without_a_number_is_refused(words: tuple[str, ...]) -> None:
     with pytest.raises(ConfigError) as caught:
         with_options(PracticeSettings(), words)
     assert "--examples 16" in caught.value.next_step
+    name, _, value = words[0].partition("=")
+    assert caught.value.what.startswith(f"practice: {name} is {value}, and few.examples is 0: ")
     assert with_options(PracticeSettings(), (*words, "few.examples=2")).few.examples == 2
 
 
