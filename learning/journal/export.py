@@ -42,6 +42,7 @@ TABLES: dict[str, tuple[str, ...]] = {
     "practice_steps": ("practice", "step", "figures", "created"),
     "practice_samples": (
         *("practice", "step", "problem", "text", "reward", "components", "failed", "created"),
+        "truncated",
     ),
 }
 """The exported columns of each table. A table comes after the tables that it refers to."""

@@ -215,6 +215,11 @@ MIGRATIONS: tuple[Migration, ...] = (
         "CREATE INDEX practice_steps_practice ON practice_steps (practice, step)",
         "CREATE INDEX practice_samples_practice ON practice_samples (practice, step)",
     ),
+    # 8: whether an answer of practice was cut off; earlier ones count as whole
+    (
+        """ALTER TABLE practice_samples ADD COLUMN truncated INTEGER NOT NULL DEFAULT 0
+            CHECK (truncated IN (0, 1))""",
+    ),
 )
 
 

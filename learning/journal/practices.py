@@ -70,6 +70,7 @@ def add_practice_step(
                 text=sample.text,
                 reward=sample.reward,
                 components=json.dumps(sample.components),
+                truncated=sample.truncated,
                 failed=sample.failed,
                 created=now,
             )
@@ -118,11 +119,11 @@ def kept_curriculum(store: Store, arms: tuple[str, ...], method: str) -> dict[st
 
 def practice_samples(store: Store, run: int) -> list[PracticeSample]:
     """The answers that were kept of a run, in order."""
-    sql = """SELECT step, problem, text, reward, components, failed FROM practice_samples
+    sql = """SELECT step, problem, text, reward, components, truncated, failed FROM practice_samples
         WHERE practice = ? ORDER BY rowid"""
     return [
-        PracticeSample(step, prompt, text, reward, json.loads(components), failed=failed)
-        for step, prompt, text, reward, components, failed in store.rows(sql, run)
+        PracticeSample(step, prompt, text, reward, json.loads(components), bool(truncated), failed)
+        for step, prompt, text, reward, components, truncated, failed in store.rows(sql, run)
     ]
 
 

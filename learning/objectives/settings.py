@@ -6,10 +6,13 @@ settings are made, so that a screen can list all names.
 
 from __future__ import annotations
 
+import ast
 import importlib
+import inspect
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import ConfigError
@@ -94,11 +97,12 @@ class GrpoSettings:
             self,
             low=0.0 < self.low < 1.0,
             high=0.0 < self.high < math.inf,
-            dual_clip=self.dual_clip > 1.0 + self.high,
             kl_weight=0.0 <= self.kl_weight < math.inf,
             temperature=0.0 < self.temperature < math.inf,
             micro_tokens=self.micro_tokens >= 1,
         )
+        above = self.dual_clip > 1.0 + self.high
+        check_both(self, "dual_clip", "high", above, "dual_clip must be above 1 + high")
 
 
 @dataclass(frozen=True)
@@ -122,10 +126,51 @@ class RetentionSettings:
 
 
 def check(settings: Any, /, **good: bool) -> None:
-    """Raises ConfigError for the first field that is not good; its docstring has the range."""
+    """Raises ConfigError for the first field that is not good, with its text, which has the range."""
+    kind: type = type(settings)
     for name, fits in good.items():
         if not fits:
             raise ConfigError(
-                f"practice: {name} is {getattr(settings, name)}",
-                "docs/reference.md lists every setting of practice with its range",
+                f"practice: {name} is {_typed(settings, name)}",
+                f"give another value: {field_texts(kind)[name]}",
             )
+
+
+def check_both(
+    settings: Any,
+    name: str,
+    other: str,
+    fits: bool,
+    rule: str,
+    *,
+    way: str = "",
+    next_step: str = "",
+) -> None:
+    """Raises ConfigError unless a field fits another one. rule: what must hold, in words; way: what goes
+    before the fields' names where they are typed; next_step: what to do if not simply to change one."""
+    if not fits:
+        both = f"{way}{name} is {_typed(settings, name)}, and {way}{other} is {_typed(settings, other)}"
+        raise ConfigError(
+            f"practice: {both}: {rule}", next_step or f"change {way}{name} or {way}{other}"
+        )
+
+
+def _typed(settings: Any, name: str) -> Any:
+    """The value of a field as one types it."""
+    value = getattr(settings, name)
+    [part] = [one for one in fields(settings) if one.name == name]
+    variants = part.metadata.get(VARIANTS)
+    return variant_name(variants, value) if variants else value
+
+
+@cache
+def field_texts(kind: type) -> dict[str, str]:
+    """Field -> the text under it in the source."""
+    body = ast.parse(inspect.getsource(kind)).body[0]
+    assert isinstance(body, ast.ClassDef)
+    found = {}
+    for line, text in zip(body.body, body.body[1:], strict=False):
+        match line, text:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=said)):
+                found[name] = " ".join(str(said).split())
+    return found

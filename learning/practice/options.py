@@ -6,9 +6,7 @@ Names and texts load no torch; `with_options` imports what the settings name.
 
 from __future__ import annotations
 
-import ast
 import difflib
-import inspect
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass, replace
@@ -20,6 +18,7 @@ from learning.objectives.settings import (
     VARIANTS,
     GrpoSettings,
     RetentionSettings,
+    field_texts,
     load_variant,
     variant_name,
 )
@@ -137,7 +136,7 @@ def split_words(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]
 def _options(
     kind: type, owner: type, way: tuple[str, ...], usual: Any = None
 ) -> Iterator[PracticeOption]:
-    texts = _docstrings(kind)
+    texts = field_texts(kind)
     for part in fields(kind):
         path = (*way, part.name)
         if inner := _PARTS.get(part.name):
@@ -159,19 +158,6 @@ def _default(part: Field[Any], usual: Any) -> Any:
     if inner and any(one.metadata.get(VARIANTS) for one in fields(inner)):
         return None  # it has its own defaults, and making one would import torch
     return part.default_factory() if part.default_factory is not MISSING else part.default
-
-
-@cache
-def _docstrings(kind: type) -> dict[str, str]:
-    """Field -> the text under it."""
-    body = ast.parse(inspect.getsource(kind)).body[0]
-    assert isinstance(body, ast.ClassDef)
-    found = {}
-    for field, text in zip(body.body, body.body[1:], strict=False):
-        match field, text:
-            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=said)):
-                found[name] = " ".join(str(said).split())
-    return found
 
 
 def _typed(value: Any) -> str:

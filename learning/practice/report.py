@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from learning.journal.journal import Journal
+from learning.practice.supply.arms import arm_name
 from learning.protocol.events import PracticeDone
 
 DAY = 86_400.0
@@ -33,7 +34,7 @@ class Gain:
 def measure_name(task: str, what: str, settings: Sequence[str] = (), data: str = "") -> str:
     """Name of a measure in the journal, such as "practice/syllogism/accuracy". Settings and data are part
     of it, because measurements under different ones are not comparable."""
-    return f"{_PREFIX}{' '.join([task, *sorted(settings), *([data] if data else [])])}/{what}"
+    return f"{_PREFIX}{' '.join([arm_name(task, settings), *([data] if data else [])])}/{what}"
 
 
 def gains(journal: Journal, seconds: float, *, now: float | None = None) -> list[Gain]:

@@ -10,8 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import ConfigError
-from learning.objectives.settings import GrpoSettings, RetentionSettings, check, variant
+from learning.objectives.settings import (
+    GrpoSettings,
+    RetentionSettings,
+    check,
+    check_both,
+    variant,
+)
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -184,14 +189,27 @@ class FewSettings:
             examples=self.examples >= 0,
             example=self.example >= 0,
             reference=self.reference >= 0,
-            candidates=self.candidates >= 1
-            and not (self.reference and self.candidates < self.examples),
+            candidates=self.candidates >= 1,
         )
-        chosen = self.example or self.reference or self.order is not as_they_come
-        if chosen and not self.examples:
-            raise ConfigError(
+        check_both(
+            self,
+            "candidates",
+            "examples",
+            not self.reference or self.candidates >= self.examples,
+            "where few.reference chooses, at least as many candidates as examples",
+            way="few.",
+        )
+        ordered = self.order is not as_they_come
+        chosen = {"example": self.example, "reference": self.reference, "order": ordered}
+        for name, given in chosen.items():
+            check_both(
+                self,
+                name,
+                "examples",
+                bool(self.examples or not given),
                 "an order or a choice of examples needs a number of examples",
-                "say how many: --examples 16, or few.examples=16",
+                way="few.",
+                next_step="say how many: --examples 16, or few.examples=16",
             )
 
 
@@ -204,16 +222,14 @@ class UnsolvedSettings:
     weight: float = 0.5
     """Weight of their loss, in nats per token, >= 0."""
     most: int = 128
-    """Unsolved problems that are remembered, >= `rows`; the oldest are forgotten first."""
+    """Unsolved problems that are remembered, >= 1 and >= `rows`; the oldest are forgotten first."""
 
     def __post_init__(self) -> None:
         """Raises ConfigError."""
-        check(
-            self,
-            rows=self.rows >= 0,
-            weight=0.0 <= self.weight < math.inf,
-            most=self.most >= self.rows,
-        )
+        weighed = 0.0 <= self.weight < math.inf
+        check(self, rows=self.rows >= 0, weight=weighed, most=self.most >= 1)
+        enough = self.most >= self.rows
+        check_both(self, "most", "rows", enough, "remember at least as many", way="unsolved.")
 
 
 SELF_PLAY = 16
@@ -323,7 +339,7 @@ class PracticeSettings:
     """Steps in a row without an update, after which the run ends; >= 1."""
     field_below: int = 100_000_000
     """Models with fewer weights are paid only for what stands in an answer field, in every task: a number
-    anywhere in their text is right by chance too often. 0: only where the task wants a field anyway."""
+    anywhere in their text is right by chance too often. >= 0; 0: only where the task wants a field anyway."""
     shown: int = 3
     """Samples of each step that are reported, >= 0."""
     seconds: float = math.inf
@@ -332,19 +348,21 @@ class PracticeSettings:
     def __post_init__(self) -> None:
         """Raises ConfigError."""
         at_least_one = (
-            *("groups", "max_tokens", "passes", "ramp", "held_out", "measure_every", "rows"),
-            *("patience", "waits"),
+            *("groups", "max_tokens", "updates", "passes", "ramp", "held_out", "measure_every"),
+            *("rows", "patience", "waits"),
         )
-        none_or_more = ("steps", "redraws", "max_age", "field_below", "shown")
+        none_or_more = ("steps", "redraws", "buffer_size", "max_age", "field_below", "shown")
         check(
             self,
             **{name: getattr(self, name) >= 1 for name in at_least_one},
             **{name: getattr(self, name) >= 0 for name in none_or_more},
             group_size=self.group_size >= 2,
-            buffer_size=self.buffer_size == 0 or self.buffer_size >= self.groups,
-            updates=1 <= self.updates <= self.groups,
             max_drift=self.max_drift > 0.0,
             lr=0.0 < self.lr < math.inf,
             kl_reward=0.0 <= self.kl_reward < math.inf,
             seconds=self.seconds > 0.0,
         )
+        few = self.updates <= self.groups
+        check_both(self, "updates", "groups", few, "at most as many updates as groups")
+        full = self.buffer_size == 0 or self.buffer_size >= self.groups
+        check_both(self, "buffer_size", "groups", full, "buffer_size must be 0 or at least groups")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import asdict, replace
@@ -13,6 +14,8 @@ import click
 
 from engine.errors import ConfigError, VidyaError
 from learning.practice.settings import SELF_PLAY
+from learning.practice.supply.arms import arm_name
+from learning.practice.supply.typed import split_typed
 from learning.protocol.events import (
     Event,
     PracticeDone,
@@ -156,8 +159,8 @@ def practice(
     chosen = [f"{name}={value}" for name, value in named.items() if value is not None]
     if again is not None:
         given = tasks or settings or chosen or practice_options or data
-        if given or warm_up is not None:
-            raise click.UsageError("--again RUN takes task, data and settings from that run")
+        if given or warm_up is not None or options.seed is not None:
+            raise click.UsageError("--again RUN takes task, data, settings and seed from that run")
         request = _again(again, options)
         request = replace(request, steps=steps, group_size=group_size)
     elif not tasks:
@@ -193,7 +196,8 @@ def practice(
             raise KeyboardInterrupt
         vain = done.ended == "too_few" and not done.saves
         if vain or done.ended in ("rolled_back", "too_hard", "alarm"):
-            typed = " ".join(request.arms or (task,))
+            arms = request.arms or (arm_name(task, request.settings),)
+            typed = shlex.join(word for arm in arms for word in split_typed(arm))
             next_step = practice_state.advice(done, f"vidya practice {typed} --warm-up")
             raise VidyaError(f"{task}: {done.why}", next_step)
 
@@ -228,8 +232,13 @@ def _together(options: Options) -> Iterator[Options]:
 
 def _until_done(place: LocalTeacher, options: Options) -> tuple[PracticeDone, bool]:
     """(final event, whether Ctrl+C ended the practice)."""
+    known = practice_state.Practising()
 
     def told(event: Event) -> None:
+        nonlocal known
+        before, known = known, practice_state.after(known, event)
+        if known.alarm != before.alarm:
+            say(f"alarm: {known.alarm}")
         _print(event, options)
 
     try:
@@ -248,8 +257,6 @@ def _print(event: Event, options: Options) -> None:
         else:
             say(practice_state.started(event))
     elif isinstance(event, PracticeStage):
-        if event.alarm:
-            say(f"alarm: {event.alarm}")
         if options.as_json:
             print_json(
                 {"event": "look" if event.stage != "warm_up" else "warm_up", **asdict(event)}

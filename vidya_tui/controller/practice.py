@@ -68,11 +68,12 @@ class PracticeController:
         options of practice anywhere among them. Raises VidyaError for an unknown task or another word."""
         from learning.practice.options import parse_options
         from learning.practice.supply.arms import requested
+        from learning.practice.supply.typed import split_typed
         from learning.rewards.registry import tasks
 
         if self.running:
             raise VidyaError(f"{self.state.task} is being practised already", "/cancel stops it")
-        given = wanted.split()
+        given = split_typed(wanted)
         words = [word for word in given if word not in (WARM_UP, SELF_PLAY_WORD)]
         if any("=" not in word and word.strip(",") not in tasks() for word in words[1:]):
             raise VidyaError(

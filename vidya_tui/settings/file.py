@@ -18,6 +18,7 @@ from engine.config import Sampling
 from engine.errors import ConfigError, VidyaError
 from engine.storage.disk import unwritable
 from engine.storage.files import write_atomically
+from learning.practice.supply.typed import split_typed
 
 _DRAWN = Sampling()
 
@@ -73,7 +74,7 @@ class Settings:
     practice_others: str = "chain_sum, syllogism, propositional_logic"
     """Tasks that are practised too, each followed by its settings; a curriculum chooses. Empty: none."""
     practice_settings: str = ""
-    """Settings of that task, NAME=VALUE with spaces between."""
+    """Settings of that task, NAME=VALUE with spaces between; in quotes where a value has spaces."""
     practice_options: str = ""
     """Options of every practice, NAME=VALUE with spaces between (learning.practice.options)."""
     theme: str = ""
@@ -127,14 +128,14 @@ class Settings:
                 raise _wrong(key, f"is {_shown(value)}", "write a name in quotes")
             if not value.isprintable():
                 raise _wrong(key, "has characters that cannot be shown", "write a plain name")
-        for word in self.practice_settings.split():
+        for word in split_typed(self.practice_settings):
             if not all(word.partition("=")):
                 raise _wrong("practice_settings", f"has {_shown(word)}", "write NAME=VALUE")
         if self.practice_others and self.practice_others != Settings.practice_others:
             from learning.practice.supply.arms import parse_arms
 
             try:
-                parse_arms(self.practice_others.split())
+                parse_arms(split_typed(self.practice_others))
             except VidyaError as error:
                 raise _wrong("practice_others", error.what, error.next_step) from None
         if self.practice_options:

@@ -238,7 +238,8 @@ def groups(themes: Sequence[str]) -> tuple[SettingGroup, ...]:
                 SettingRow(
                     "practice_settings",
                     "how hard it is",
-                    "Settings of that task: NAME=VALUE, with spaces between. Empty: its own.",
+                    "Settings of that task: NAME=VALUE, with spaces between; in quotes where a value has "
+                    "spaces. Empty: its own.",
                     words=lambda value: str(value) or "as usual",
                 ),
                 SettingRow(

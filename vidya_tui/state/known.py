@@ -67,10 +67,17 @@ def told(before: TeacherState, event: Event, now: TeacherState) -> StatusMessage
         case MessageCut():
             return StatusMessage(learner.cut(event), trouble=True)
         case PracticeDone(idle=True):
-            return StatusMessage(f"while you were away: {practice.away(now.practice)}", stay=True)
+            night = practice.night(now.practice)
+            words = practice.alarmed(practice.done(night), night.alarm)
+            trouble = bool(night.alarm)
+            return StatusMessage(f"while you were away: {words}", trouble=trouble, stay=True)
         case PracticeDone():
             words, next_step = practice.done(event), practice.advice(event, practice.warm_up(event))
-            return StatusMessage(f"{words}; {next_step}" if next_step else words)
+            words = f"{words}; {next_step}" if next_step else words
+            alarm = now.practice.alarm if now.practice.alarm != before.practice.alarm else ""
+            return StatusMessage(
+                practice.alarmed(words, alarm), trouble=bool(alarm), stay=bool(alarm)
+            )
     if now.practice.alarm != before.practice.alarm:
         return StatusMessage(f"practice: {now.practice.alarm}", trouble=True, stay=True)
     return presence.told(before.model, event, training=before.training.running)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from learning.journal.practices import PracticeEntry
 from learning.practice.report import Gain, together
+from learning.practice.supply.arms import arm_name
 from learning.protocol.events import (
     Event,
     Failed,
@@ -53,6 +54,7 @@ class Practising:
     measured: tuple[PracticeStage, ...] = ()
     """Stages at which accuracy was measured, in order."""
     alarm: str = ""
+    """The newest; of a save point, or of a step, which is known when the practice has ended."""
     changed: tuple[str, ...] = ()
     """Options that are not the defaults, as one types them."""
     warming: PracticeStage | None = None
@@ -94,7 +96,7 @@ def after(now: Practising, event: Event) -> Practising:
         case PracticeDone():
             runs = (*now.idle_runs, event) if event.idle else now.idle_runs
             ended = replace(now, running=False, stopping=False, done=event, stage="ended")
-            return replace(ended, idle_runs=runs)
+            return replace(ended, idle_runs=runs, alarm=event.alarm or now.alarm)
         case Failed(where="practise" | "worker"):
             return replace(now, running=False, stopping=False, stage="could not be done")
         case TeacherEnded() if now.running:
@@ -242,7 +244,7 @@ def started(event: PracticeStarted) -> str:
 
 def entry_line(entry: PracticeEntry) -> str:
     """One run of the journal on a line."""
-    words = " ".join([entry.task, *entry.record["settings"]])
+    words = arm_name(entry.task, entry.record["settings"])
     seed, outcome = entry.record["seed"], entry.outcome
     if outcome is None:
         return f"{entry.id}: {words}, seed {seed}: did not end"
@@ -329,9 +331,14 @@ def sampled(event: PracticeSample, width: int = 100) -> str:
     return f"{judged}\n  {asked}\n  {said}{cut}"
 
 
-def away(now: Practising) -> str:
-    """The idle practices since the owner was here last, told as one; there must be at least one."""
-    return done(together(now.idle_runs))
+def night(now: Practising) -> PracticeDone:
+    """The idle practices since the owner was here last, as one; there must be at least one."""
+    return together(now.idle_runs)
+
+
+def alarmed(words: str, alarm: str) -> str:
+    """The result of a practice with an alarm, unless there is none or the result says it already."""
+    return words if alarm in words else f"{words}; alarm: {alarm}"
 
 
 def warm_up(event: PracticeDone) -> str:

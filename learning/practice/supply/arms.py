@@ -13,6 +13,7 @@ from typing import Any
 
 from engine.errors import ConfigError, NotFound
 from learning.practice.options import split_words
+from learning.practice.supply.typed import split_typed, typed_word
 from learning.protocol.requests import Practise
 from learning.rewards.registry import find_task, tasks
 
@@ -32,23 +33,23 @@ def parse_arms(words: Sequence[str]) -> ParsedArms:
     A comma after a word is allowed. Raises NotFound for an unknown task, ConfigError for a setting before
     any task or an arm named twice.
     """
-    arms: list[str] = []
+    found: list[tuple[str, list[str]]] = []
     options: list[str] = []
     for word in (word.strip().rstrip(",") for word in words):
         if not word:
             continue
         if "=" not in word:
             require_task(word)
-            arms.append(word)
+            found.append((word, []))
         elif split_words([word])[0]:
             options.append(word)
-        elif arms:
-            arms[-1] += f" {word}"
+        elif found:
+            found[-1][1].append(word)
         else:
             raise ConfigError(
                 f"{word} stands before any task", "write the task first: TASK NAME=VALUE"
             )
-    arms = [arm_name(*split_arm(arm)) for arm in arms]
+    arms = [arm_name(task, settings) for task, settings in found]
     if twice := [arm for arm, count in Counter(arms).items() if count > 1]:
         raise ConfigError(
             f"{twice[0]} is named twice", "name each task once, or with other settings"
@@ -60,7 +61,8 @@ def requested(words: Sequence[str], everywhere: Sequence[str] = ()) -> Practise:
     """The request for these words (`parse_arms`). everywhere: settings of every task. With one task they are
     its own, with several it has arms. Raises as `parse_arms`, and ConfigError without a task."""
     parsed = parse_arms(words)
-    arms = tuple(arm_name(arm.split()[0], (*everywhere, *arm.split()[1:])) for arm in parsed.arms)
+    split = (split_arm(arm) for arm in parsed.arms)
+    arms = tuple(arm_name(task, (*everywhere, *settings)) for task, settings in split)
     if not arms:
         raise ConfigError("no task is named", "vidya practice --list names them")
     if len(arms) > 1:
@@ -78,13 +80,13 @@ def require_task(name: str) -> None:
 
 def split_arm(arm: str) -> tuple[str, tuple[str, ...]]:
     """(task, its settings) of an arm."""
-    task, *settings = arm.split()
+    task, *settings = split_typed(arm)
     return task, tuple(settings)
 
 
 def arm_name(task: str, settings: Sequence[str]) -> str:
-    """The inverse of `split_arm`; settings in alphabetical order."""
-    return " ".join([task, *sorted(settings)])
+    """The inverse of `split_arm`; settings in alphabetical order, in quotes where they need some."""
+    return " ".join([task, *map(typed_word, sorted(settings))])
 
 
 def label(arms: Sequence[str]) -> str:

@@ -14,6 +14,8 @@ from engine.errors import JournalError
 from learning.journal import migrations
 from learning.journal.journal import Journal
 from learning.journal.migrations import MIGRATIONS, backups, migrate
+from learning.journal.practices import practice_samples
+from learning.protocol.events import PracticeSample
 
 ROOT = Path(__file__).parents[3]
 SECOND = (MIGRATIONS[0], ("ALTER TABLE conversations ADD COLUMN title TEXT",))
@@ -98,6 +100,21 @@ def test_asks_of_format_1_find_what_they_went_on_from(old: Path) -> None:
     assert rows == [
         *((1, None), (2, None), (3, 2), (4, 2), (5, 4), (6, None), (7, None)),
     ]
+
+
+def test_answers_of_practice_before_format_8_count_as_whole(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite3"
+    connection = connect(path)
+    migrate(connection, path, MIGRATIONS[:7])
+    connection.execute("INSERT INTO practices VALUES (1, 'sums', '{}', NULL, 1.0)")
+    connection.execute(
+        "INSERT INTO practice_samples VALUES (1, 3, '1+1', '2', 1.0, '{}', NULL, 1.0)"
+    )
+    connection.close()
+    journal = Journal(path)
+    assert practice_samples(journal, 1) == [PracticeSample(3, "1+1", "2", 1.0, {}, truncated=False)]
+    journal.close()
+    assert [copy.name for copy in backups(path)] == ["journal.sqlite3.before-8"]
 
 
 def test_migrating_again_changes_nothing(old: Path) -> None:

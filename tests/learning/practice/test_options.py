@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 import subprocess
 import sys
 from typing import Any
@@ -66,6 +67,36 @@ def test_a_wrong_value_of_any_option_is_told(option: Any) -> None:
         with pytest.raises(ConfigError) as caught:
             with_options(PracticeSettings(), (f"{option.name}={wrong}",))
         assert option.path[-1] in str(caught.value.what), caught.value.what
+    if not option.variants:
+        assert re.search(r">=? |\babove |\d to ", option.help), "its text has the range"
+        other = option.name == "dual_clip"  # its range depends on another option
+        assert other or caught.value.next_step == f"give another value: {option.help}"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("groups=1",), "updates is 2, and groups is 1: at most as many updates as groups"),
+        (
+            ("buffer_size=16",),
+            "buffer_size is 16, and groups is 32: buffer_size must be 0 or at least groups",
+        ),
+        (("high=5",), "dual_clip is 3.0, and high is 5.0: dual_clip must be above 1 + high"),
+        (
+            ("few.reference=3", "few.examples=50"),
+            "few.candidates is 32, and few.examples is 50: where few.reference chooses, at least as many "
+            "candidates as examples",
+        ),
+    ],
+)
+def test_options_that_do_not_fit_each_other_are_both_named(
+    words: tuple[str, ...], said: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        with_options(PracticeSettings(), words)
+    assert caught.value.what == f"practice: {said}"
+    one, other = re.findall(r"([\w.]+) is ", said)
+    assert caught.value.next_step == f"change {one} or {other}"
 
 
 def test_an_unknown_name_lists_all() -> None:

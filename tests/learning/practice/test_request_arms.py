@@ -194,6 +194,6 @@ def test_the_morning_is_told_by_task_in_a_sentence() -> None:
         )
 
     state = replace(practice_state.begun("sums, logic"), idle_runs=(run(0.1, 0.3), run(0.3, 0.45)))
-    said = practice_state.away(state)
+    said = practice_state.done(practice_state.night(state))
     assert "sums rose from 10 % to 45 %, logic stayed at 52 %" in said
     assert "after 10 steps in 20 min" in said and "book recall 100 % → 99 %" in said

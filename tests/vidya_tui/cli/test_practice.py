@@ -10,8 +10,9 @@ from click.testing import CliRunner
 
 import learning.practice.request
 import vidya_tui.cli.practice
+from learning.journal.practices import add_practice_step, begin_practice
 from learning.practice.settings import PracticeSettings, WarmUpSettings
-from learning.protocol.events import Event, PracticeStep
+from learning.protocol.events import Event, PracticeSample, PracticeStep
 from tests.sums import register
 from tests.vidya_tui.shell import Shell
 from vidya_tui.cli.main import cli
@@ -74,11 +75,26 @@ def test_what_is_too_hard_ends_with_advice(gym: Shell) -> None:
     assert "vidya practice hard --warm-up begins with worked examples" in said
 
 
+@pytest.mark.slow
+def test_a_setting_may_hold_spaces_and_the_advice_can_be_pasted(gym: Shell) -> None:
+    words = ("--no-warm-up", "--steps", "9", "--option", "patience=1")
+    said = gym.fails("practice", "syllogism", "--set", "forms=all,some not", *words)
+    assert "vidya practice syllogism 'forms=all,some not' --warm-up begins with" in said
+
+
 def test_what_cannot_be_practised_is_told(gym: Shell) -> None:
     assert "did you mean" in gym.fails("practice", "sylogism")
     assert "write it as name=value" in gym.fails("practice", "easy", "--set", "most")
     assert gym.run("practice", status=2).output.count("name a task") == 1
     assert gym.run("practice", "easy", "--group-size", "1", status=2)
+
+
+@pytest.mark.slow
+def test_an_alarm_of_a_step_is_told_once(gym: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("learning.practice.run.MISMATCH", -1.0)
+    result = gym.run("practice", "easy", "--no-warm-up", "--steps", "1")
+    assert result.stderr.count("alarm: drawing and training disagree by") == 1
+    assert "alarm" not in result.stdout
 
 
 @pytest.mark.slow
@@ -108,6 +124,16 @@ def test_the_tasks_are_listed(gym: Shell) -> None:
     assert "syllogism" in listed and "chain_sum" in listed
     names = {row["name"] for row in gym.rows("practice", "--list")}
     assert {"easy", "syllogism", "basic_arithmetic"} <= names
+
+
+def test_kept_answers_that_were_cut_off_say_so(gym: Shell) -> None:
+    journal = gym.journal()
+    run = begin_practice(journal, "easy", {})
+    sample = PracticeSample(1, "1+1=", "1+1+", 0.0, {"correct": 0.0}, truncated=True)
+    add_practice_step(journal, run, 1, {}, [sample])
+    journal.close()
+    assert gym.run("practice", "--samples", str(run)).stdout.endswith("1+1+ (cut off)\n")
+    assert gym.rows("practice", "--samples", str(run))[0]["truncated"] is True
 
 
 def test_nothing_was_practised(gym: Shell) -> None:
@@ -148,6 +174,8 @@ def test_options_are_told_before_the_model_is_loaded(gym: Shell) -> None:
     assert gym.run("practice", "easy", "--again", "1", status=2)
     assert gym.run("practice", "--again", "1", "--examples", "2", status=2)
     assert gym.run("practice", "--again", "1", "--self-play", status=2)
+    seeded = gym.run("practice", "--again", "1", "--seed", "5", status=2)
+    assert "settings and seed from that run" in seeded.output
     assert "--examples 16" in gym.fails("practice", "easy", "--order", "random")
     words = ("--examples", "1", "--order", "best")
     assert "none, random, easy_to_hard, hard_to_easy, blocks" in gym.fails(

@@ -108,6 +108,18 @@ def test_how_lessons_are_learned_reaches_the_teacher_once(house: House) -> None:
     ]
 
 
+def test_settings_of_idle_practice_may_hold_spaces(house: House) -> None:
+    house.control.set("practice_task", "syllogism")
+    house.control.set("practice_settings", "'forms=all,some not' terms=5")
+    house.control.set("practice_others", 'basic_arithmetic operators=["+", "-"], chain_sum')
+    house.control.set("idle_practice", 10)
+    assert house.controller.practice._idle.plan().arms == (
+        'syllogism "forms=all,some not" terms=5',
+        'basic_arithmetic operators=["+", "-"]',
+        "chain_sum",
+    )
+
+
 def test_a_wrong_value_and_a_file_that_cannot_be_read_change_nothing(house: House) -> None:
     with pytest.raises(SettingsError, match="whole number, 1 to 9"):
         house.control.set("candidates", 12)

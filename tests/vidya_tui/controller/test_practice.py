@@ -68,6 +68,14 @@ def test_options_are_told_from_settings_of_the_task_and_shown() -> None:
     assert said == f"run 3, seed 7, lr=1e-05\ndiffers: the data\n{practice_state.BEGINNING}"
 
 
+@pytest.mark.parametrize("forms", ["'forms=all,some not'", "forms='all,some not'"])
+def test_a_setting_with_spaces_stands_in_quotes(forms: str) -> None:
+    practice, teacher = controller()
+    practice.begin(f"syllogism {forms} warm-up")
+    settings = ("forms=all,some not",)
+    assert teacher.requests == [Practise("syllogism", warm_up=True, settings=settings)]
+
+
 def test_a_wrong_value_is_refused_before_anything_begins() -> None:
     practice, teacher = controller()
     with pytest.raises(ConfigError, match="updates is 'x'"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -104,7 +105,7 @@ def test_practice_line_by_line(tmp_path: Path) -> None:
         def send(self, request: Request) -> None:
             super().send(request)
             if isinstance(request, Practise) and self.on_event:
-                for event in (BEFORE, SAMPLE, STEP, DONE):
+                for event in (BEFORE, SAMPLE, STEP, replace(DONE, alarm="too good")):
                     self.on_event(event)
 
     home = Home(tmp_path / "home")
@@ -123,7 +124,7 @@ def test_practice_line_by_line(tmp_path: Path) -> None:
     said = out.getvalue()
     assert "nothing is practised; /practice TASK begins" in said
     assert "before: held-out accuracy 30 %" in said and "step 4 of 100" in said
-    assert "30 % \u2192 62 %" in said
+    assert "30 % \u2192 62 %" in said and said.count("alarm: too good") == 1
 
 
 @pytest.mark.slow

@@ -85,6 +85,15 @@ def test_saved_settings_are_read_back(tmp_path: Path, settings: Settings) -> Non
             "practice_options: practice: ratio is 'word'; choose among: token, sequence",
         ),
         ('practice_settings = "max"', 'practice_settings: has "max"; write NAME=VALUE'),
+        (
+            "practice_settings = \"'forms=all,some not' terms\"",
+            'practice_settings: has "terms"; write NAME=VALUE',
+        ),
+        (
+            "practice_others = \"syllogism 'forms=all,some not' chainsum\"",
+            "practice_others: task 'chainsum' does not exist; did you mean chain_sum or "
+            "gym/chain_sum? vidya practice --list names them",
+        ),
         ("practice_options = 1", "practice_options: is 1; write a name in quotes"),
         ("keys = 1", 'keys: is not a table; write [keys], then train = "ctrl+t"'),
         ("theme = 2024-01-01", "theme: is 2024-01-01; write a name in quotes"),

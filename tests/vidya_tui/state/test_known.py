@@ -96,6 +96,39 @@ def test_what_was_said_once_is_not_said_again() -> None:
     assert known.take(READY) == StatusMessage("the model is back") and known.take(READY) is None
 
 
+DONE = PracticeDone("x", "steps", "", 9, 0, 0.3, None, 0.5, 1.0, 1.0, 60.0, "", 1, 9, 2)
+ALARM = "drawing and training disagree"
+
+
+def test_an_alarm_that_only_the_end_of_a_practice_has_is_told_with_it() -> None:
+    known = StateStore()
+    known.change(practice=practice.begun("x"))
+    said = known.take(replace(DONE, alarm=ALARM))
+    assert said is not None and said.trouble and said.stay
+    assert said.text.endswith(f"; alarm: {ALARM}")
+    assert known.now.practice.alarm == ALARM
+
+
+def test_an_alarm_of_a_save_point_is_not_told_again_at_the_end() -> None:
+    for ended, why in (("steps", ""), ("alarm", f"stopped by alarms ({ALARM})")):
+        known = StateStore()
+        known.take(PracticeStage("x", "during", 9, accuracy=0.1, alarm=ALARM))
+        done = replace(DONE, ended=ended, why=why, alarm=ALARM)
+        said = known.take(done)
+        assert said is not None and said.text == practice.done(done) and not said.trouble
+    unseen = StateStore().take(done)
+    assert unseen is not None and unseen.text.count(ALARM) == 1, "the reason says it"
+
+
+def test_alarms_of_a_night_are_told_in_the_morning() -> None:
+    known = StateStore()
+    known.change(practice=practice.begun("x", idle_runs=()))
+    known.take(replace(DONE, idle=True, alarm=ALARM))
+    known.change(practice=practice.begun("x", idle_runs=known.now.practice.idle_runs))
+    said = known.take(replace(DONE, idle=True))
+    assert said is not None and said.trouble and said.text.endswith(f"; alarm: {ALARM}")
+
+
 def test_idle_practices_are_told_together_until_the_owner_was_here() -> None:
     known = StateStore()
     done = PracticeDone("x", "steps", "", 100, 0, 0.3, None, 0.5, 1.0, 1.0, 60.0, "", 1, 9, 2, True)

@@ -5,8 +5,19 @@ from __future__ import annotations
 import pytest
 
 from engine.errors import ConfigError, NotFound, VidyaError
-from learning.practice.supply.arms import label, parse_arms, requested
+from learning.practice.report import measure_name
+from learning.practice.supply.arms import (
+    arm_name,
+    difficulty,
+    label,
+    parse_arms,
+    requested,
+    split_arm,
+)
+from learning.practice.supply.typed import split_typed
 from learning.protocol.requests import Practise
+from learning.rewards.registry import find_task
+from learning.rewards.task import TaskOptions
 
 
 def test_settings_belong_to_the_task_before_them_and_options_to_all() -> None:
@@ -40,3 +51,30 @@ def test_one_task_is_a_request_as_ever_and_several_have_arms() -> None:
     )
     with pytest.raises(ConfigError, match="no task"):
         requested(["groups=4"])
+
+
+@pytest.mark.parametrize(
+    ("task", "setting", "name"),
+    [
+        ("syllogism", "forms=all,some not", 'syllogism "forms=all,some not"'),
+        (
+            "basic_arithmetic",
+            'operators=["+", "-"]',
+            'basic_arithmetic operators=["+", "-"]',
+        ),
+        ("basic_arithmetic", 'operators=["+","-"]', 'basic_arithmetic operators=["+","-"]'),
+        ("chain_sum", "max_terms=3", "chain_sum max_terms=3"),
+    ],
+)
+def test_a_setting_may_hold_spaces_and_its_arm_can_be_typed(
+    task: str, setting: str, name: str
+) -> None:
+    assert requested([task], [setting]) == requested([task, setting])
+    assert requested([task, setting]) == Practise(task, settings=(setting,))
+    assert arm_name(task, [setting]) == name and split_arm(name) == (task, (setting,))
+    assert requested(split_typed(f"{name}, propositional_logic")).arms == (
+        name,
+        "propositional_logic",
+    )
+    assert measure_name(task, "steps", [setting]) == f"practice/{name}/steps"
+    find_task(task, TaskOptions(difficulty=difficulty([setting]))).close()
