@@ -13,6 +13,7 @@ from torch import Tensor
 from learning.agents.actor_critic import ActorCritic
 from learning.agents.credit import decayed, whole_answer
 from learning.agents.interface import Decision, DrawnTokens, Move, Trajectory
+from learning.agents.linear import one_hot
 from learning.agents.policy_gradient import PolicyGradient
 from learning.agents.reinforce import Reinforce
 from learning.agents.run import collect, run
@@ -21,7 +22,6 @@ from learning.agents.td_lambda import (
     LinearPrediction,
     Sarsa,
     TrueOnlinePrediction,
-    one_hot,
 )
 from learning.envs.bandit import TenArmed
 from learning.envs.corridor import Corridor
