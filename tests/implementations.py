@@ -17,7 +17,8 @@ FOLDERS = ("engine", "learning", "vidya_tui", "benchmarks")
 def implementations(methods: Mapping[str, str]) -> set[str]:
     """Names of all classes of the program that have these methods; protocols are left out.
 
-    methods: name -> arguments as they are written, as in {"send": "self, request: Request"}.
+    methods: name -> arguments as they are written, as in {"send": "self, request: Request"}, or their names
+    alone, whatever their types are, as in {"send": "self, request"}.
     """
     found = set()
     for folder in FOLDERS:
@@ -33,11 +34,16 @@ def implementations(methods: Mapping[str, str]) -> set[str]:
 
 def _has(node: ast.ClassDef, methods: Mapping[str, str]) -> bool:
     written = {
-        method.name: ast.unparse(method.args)
+        method.name: (ast.unparse(method.args), _names(method.args))
         for method in node.body
         if isinstance(method, ast.FunctionDef)
     }
-    return all(written.get(name) == arguments for name, arguments in methods.items())
+    return all(arguments in written.get(name, ()) for name, arguments in methods.items())
+
+
+def _names(arguments: ast.arguments) -> str:
+    found = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    return ", ".join(one.arg for one in found)
 
 
 def _protocol(node: ast.ClassDef) -> bool:

@@ -30,3 +30,9 @@ def random_model(tokenizer: Tokenizer) -> Model:
     """A new model with random weights, the same each time."""
     config = replace(CONFIGS["tiny"], vocab_size=tokenizer.vocab_size)
     return Model(config, generator=torch.Generator().manual_seed(0))
+
+
+def roomy(model: Model) -> Model:
+    """A tiny model with room for a conversation: its tokenizer has one id for most letters."""
+    config = replace(model.config, context=512)
+    return Model(config, generator=torch.Generator().manual_seed(0))

@@ -12,6 +12,7 @@ SCENARIOS = {
     "benchmarks/test_registry.py": "what benchmarks/__init__.py defines",
     "engine/test_architectures.py": "every architecture that can be loaded, against transformers",
     "learning/agents/test_learner_contract.py": "every learner in every small world",
+    "learning/agents/test_policy_contract.py": "every policy, and every agent for bandits",
     "learning/envs/test_env_contract.py": "every world for agents",
     "learning/journal/test_crash.py": "a journal whose program is killed",
     "learning/journal/test_full_disk.py": "a home on a disk that is full",

@@ -21,11 +21,12 @@ from benchmarks.agents.toys_cross import LEARNERS, WORLDS, cross_table
 from benchmarks.common.report import machine, table, write
 from learning.agents.actor_critic import ActorCritic
 from learning.agents.bandits import BanditAgent, GradientAgent, ThompsonAgent, ValueAgent, play
+from learning.agents.linear import one_hot
 from learning.agents.reinforce import Reinforce
 from learning.agents.run import collect
 from learning.agents.run import run as run_agent
 from learning.agents.tables import EpsilonGreedy, SoftmaxTable, TableValue
-from learning.agents.td_lambda import LinearPrediction, Sarsa, TrueOnlinePrediction, one_hot
+from learning.agents.td_lambda import LinearPrediction, Sarsa, TrueOnlinePrediction
 from learning.envs.corridor import RIGHT, Corridor
 from learning.envs.finite import optimal_values, solved_values
 from learning.envs.gridworld import Gridworld, two_jumps

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from engine.errors import DataError
 from engine.tokenizers.tokenizer import Tokenizer
 
 LEAST_ROOM = 8
@@ -90,6 +91,23 @@ def encode_prompt(
         half = (room - (used - len(piece.body))) // 2
         kept = [Piece(piece.role, piece.head, _without_middle(piece.body, half), piece.tail)]
     return [*chat.start, *(i for piece in kept for i in piece.ids), *chat.assistant_head]
+
+
+def encode_whole(
+    tokenizer: Tokenizer, message: str, context: int, *, what: str = "a message"
+) -> list[int]:
+    """Ids of a prompt of this message alone, of which nothing is dropped.
+
+    context: of the model, in ids. what: the message's name in an error. Raises DataError if there is no
+    room for an answer.
+    """
+    size = len(tokenizer.encode(message)) + tokenizer.chat.around_message
+    if size >= context:
+        raise DataError(
+            f"{what} of {size} tokens does not fit into a context of {context}",
+            "make it shorter or easier, or take a model with a longer context",
+        )
+    return encode_prompt(tokenizer, [("user", message)], context, 1)
 
 
 def continue_prompt(

@@ -97,6 +97,12 @@ class Tokenizer(ABC):
         beyond = range(self.vocab_size, vocab_size)
         return self.special_ids.union(self.chat.stop_ids, beyond)
 
+    def reply_ends(self, vocab_size: int, *, says_tags: bool | None = None) -> Collection[int]:
+        """Ids that end a sampled reply: those of `not_text`, but not tags that the model has learned.
+        says_tags: whether it has; None: as the tokenizer says."""
+        learned = self.says_tags if says_tags is None else says_tags
+        return set(self.not_text(vocab_size)).difference(self.own_tags if learned else ())
+
 
 def without_lone_surrogates(text: str) -> str:
     """The text with each lone surrogate replaced by U+FFFD. A terminal can send lone surrogates, but no

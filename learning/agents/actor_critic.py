@@ -20,8 +20,11 @@ class Actor(Protocol[ObsIn, Action]):
         """Changed in place by learning."""
         ...
 
-    def score(self, observation: ObsIn, decision: Decision[Action], /) -> list[Tensor]:
-        """The gradient of the decision's log-probability by each parameter."""
+    def score(
+        self, observation: ObsIn, decision: Decision[Action], weights: Tensor | None = None, /
+    ) -> list[Tensor]:
+        """Σ w ∇ ln π(token) over the decision's own tokens, by each parameter. weights: w, [tokens]; None: 1
+        each, which gives the gradient of the decision's log-probability."""
         ...
 
 

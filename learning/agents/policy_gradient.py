@@ -15,9 +15,10 @@ from learning.agents.interface import Action, Obs, Trajectory
 
 @dataclass
 class PolicyGradient(Generic[Obs, Action]):
-    """θ <- θ + rate x the mean over trajectories of Σ A ∇ ln π(a|s), for policies whose decisions are single
-    tokens. With the credit of learning.agents.credit.whole_answer this is GRPO with one update a rollout,
-    where the ratio is 1 and nothing is clipped (2402.03300)."""
+    """θ <- θ + rate x the mean over trajectories of Σ A ∇ ln π(token), summed over the own tokens of all
+    decisions. With the credit of learning.agents.credit.whole_answer this is GRPO with one update a rollout,
+    where the ratio is 1 and nothing is clipped (2402.03300), normalised by a constant and not by the answers'
+    lengths (2503.20783)."""
 
     actor: Actor[Obs, Action]
     credit: Credit
@@ -28,9 +29,9 @@ class PolicyGradient(Generic[Obs, Action]):
         sums = [torch.zeros_like(part) for part in self.actor.parameters]
         for trajectory, rows in zip(trajectories, self.credit(trajectories), strict=True):
             for move, advantages in zip(trajectory.moves, rows, strict=True):
-                if advantage := float(advantages.sum()):
-                    score = self.actor.score(move.observation, move.decision)
+                if advantages.any():
+                    score = self.actor.score(move.observation, move.decision, advantages)
                     for total, part in zip(sums, score, strict=True):
-                        total.add_(part, alpha=advantage)
+                        total.add_(part)
         for parameter, total in zip(self.actor.parameters, sums, strict=True):
             parameter.add_(total, alpha=self.rate / max(1, len(trajectories)))

@@ -40,12 +40,14 @@ class SoftmaxTable:
         """What learning changes in place: the preferences, [S, A]."""
         return [self.preferences]
 
-    def score(self, state: int, decision: Decision[int]) -> list[Tensor]:
-        """The gradient of ln π(a|s) by each of the parameters: 1{a} - π in the state's row."""
+    def score(
+        self, state: int, decision: Decision[int], weights: Tensor | None = None
+    ) -> list[Tensor]:
+        """See Actor: 1{a} - π in the state's row. The action is one token."""
         gradient = torch.zeros_like(self.preferences)
         gradient[state] = -self.probabilities(state)
         gradient[state, decision.action] += 1
-        return [gradient]
+        return [gradient if weights is None else gradient * weights.sum()]
 
 
 class TableValue:

@@ -17,12 +17,6 @@ Trace = Callable[[Tensor, Tensor, float], Tensor]
 """(trace, features, decay) -> trace: learning.maths.td.accumulate or replace."""
 
 
-def one_hot(states: int) -> Callable[[int], Tensor]:
-    """Features of a table: a vector of zeros with a one, [S]."""
-    rows = torch.eye(states, dtype=torch.float64)
-    return lambda state: rows[state]
-
-
 @dataclass
 class LinearPrediction(Generic[Obs, Action]):
     """Learns the value v(s) = w·x(s) of the policy that acts, by semi-gradient TD(λ). Sutton and Barto,

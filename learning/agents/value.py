@@ -100,13 +100,17 @@ def explained_variance(values: Tensor, returns: Tensor) -> float:
     return 1.0 - float((returns.double() - values.double()).var(unbiased=False)) / spread
 
 
-@torch.no_grad()
-def token_states(model: Model, drawn: DrawnTokens) -> Tensor:
-    """The hidden states before each token of a reply, and behind the last, [tokens + 1, D]."""
+def reply_states(model: Model, drawn: DrawnTokens) -> Tensor:
+    """The hidden states before each token of a reply, and behind the last, [tokens + 1, D], with gradient."""
     ids = torch.tensor([[*drawn.prompt, *drawn.tokens]], device=model.device)
     with autocast(model.device):
-        hidden = model.hidden_states(ids)
-    return hidden[0, len(drawn.prompt) - 1 :].float()
+        return model.hidden_states(ids)[0, len(drawn.prompt) - 1 :]
+
+
+@torch.no_grad()
+def token_states(model: Model, drawn: DrawnTokens) -> Tensor:
+    """`reply_states` in float32 and without gradient."""
+    return reply_states(model, drawn).float()
 
 
 def talk_states(model: Model, talk: Trajectory[Any, Any]) -> list[Tensor]:

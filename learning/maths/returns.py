@@ -13,6 +13,7 @@ from torch import Tensor
 from engine.errors import ShapeError
 from learning.maths.discounting import discounted_sums
 from learning.maths.shapes import same_shape
+from learning.maths.td import td_errors
 
 
 def lambda_returns(
@@ -79,7 +80,7 @@ def generalised_advantages(
         raise ShapeError(
             f"values is {tuple(values.shape)}, one more than rewards {tuple(rewards.shape)} is needed"
         )
-    errors = rewards + discounts * values[..., 1:] - values[..., :-1]
+    errors = td_errors(rewards, discounts, values[..., :-1], values[..., 1:])
     none, rates = torch.zeros_like(errors[..., 0]), (discounts * lam).unbind(-1)
     return torch.stack(discounted_sums(errors.unbind(-1), rates, none), -1)
 

@@ -14,7 +14,7 @@ import torch
 from engine.errors import ConfigError, DataError
 from engine.model import Model
 from engine.rollout import ROWS, Answered, Rollout, World
-from engine.tokenizers.chat_format import encode_prompt
+from engine.tokenizers.chat_format import encode_whole
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, from_answer
 from learning.maths.paired import share_true
@@ -186,7 +186,7 @@ class RolloutSampler:
                 model,
                 prompts,
                 group,
-                ends=self._ends(model),
+                ends=self.tokenizer.reply_ends(model.config.vocab_size, says_tags=self.says_tags),
                 max_tokens=self.max_tokens,
                 temperature=0.0 if greedy else self.temperature,
                 generator=generator,
@@ -202,14 +202,8 @@ class RolloutSampler:
 
     def prompt(self, model: Model, problem: Problem) -> tuple[int, ...]:
         """The problem encoded as a user message, ids. Raises DataError if it does not fit."""
-        context = model.config.context
-        size = len(self.tokenizer.encode(problem.prompt)) + self.tokenizer.chat.around_message
-        if size >= context:
-            raise DataError(
-                f"{self.task.name}: a problem of {size} tokens does not fit into a context of {context}",
-                "take easier settings, or a model with a longer context",
-            )
-        return tuple(encode_prompt(self.tokenizer, [("user", problem.prompt)], context, 1))
+        what = f"{self.task.name}: a problem"
+        return tuple(encode_whole(self.tokenizer, problem.prompt, model.config.context, what=what))
 
     def worked(
         self, model: Model, problem: Problem, encode: Callable[[str], list[int]]
@@ -256,12 +250,6 @@ class RolloutSampler:
             Sample(problem, answer, text, score)
             for answer, text, score in zip(answers, texts, scores, strict=True)
         )
-
-    def _ends(self, model: Model) -> set[int]:
-        """Ids that end an answer: all that stand for no text, but not tags that the model has learned."""
-        tokenizer = self.tokenizer
-        said = tokenizer.own_tags if self.says_tags else ()
-        return set(tokenizer.not_text(model.config.vocab_size)).difference(said)
 
     def _text(self, answer: Answered) -> str:
         return self.tokenizer.decode(answer.tokens).strip()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from engine.errors import DataError
 from engine.tokenizers.chat_format import (
     continue_prompt,
     encode_chat,
     encode_document,
     encode_prompt,
+    encode_whole,
     left_out,
 )
 from engine.tokenizers.ranks import RankTokenizer
@@ -67,6 +69,16 @@ def test_long_message_keeps_both_ends() -> None:
     kept = T.decode(ids)
     assert kept.startswith("begin-")
     assert kept.endswith("-end")
+
+
+def test_a_message_is_encoded_whole_or_refused() -> None:
+    ids = encode_whole(T, "x" * 20, context=23)
+    assert ids == encode_prompt(T, [("user", "x" * 20)], context=128, reserve=10)
+    with pytest.raises(
+        DataError, match="sums: a problem of 22 tokens does not fit into a context"
+    ) as caught:
+        encode_whole(T, "x" * 20, context=22, what="sums: a problem")
+    assert caught.value.next_step
 
 
 def test_typed_special_cannot_end_a_turn() -> None:

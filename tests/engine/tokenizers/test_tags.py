@@ -79,3 +79,17 @@ def test_chat_says_tags_once_they_are_learned_but_never_a_result() -> None:
     assert not {THINK, ANSWER, TOOL} & set(named.never_ids) and RESULT in named.never_ids
     assert named.answer_width == TOOL + 1 and named.forbidden == [BYTES.user, BYTES.assistant]
     assert named.encode("<answer>") == BYTES.encode("<answer>")
+
+
+def test_a_tag_ends_a_sampled_reply_until_it_is_learned() -> None:
+    size = BYTES.vocab_size + 2
+    said = RankTokenizer(BYTES.ranks, says_tags=True)
+    for ends, learned in (
+        (BYTES.reply_ends(size), False),
+        (said.reply_ends(size), True),
+        (BYTES.reply_ends(size, says_tags=True), True),
+        (said.reply_ends(size, says_tags=False), False),
+    ):
+        assert {BYTES.end, RESULT, size - 1} <= set(ends)
+        assert ord("a") not in ends
+        assert [tag in ends for tag in (THINK, ANSWER, TOOL)] == [not learned] * 3

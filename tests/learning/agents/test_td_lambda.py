@@ -9,12 +9,12 @@ import pytest
 import torch
 
 from learning.agents.interface import Decision, Move, Trajectory
+from learning.agents.linear import one_hot
 from learning.agents.tables import EpsilonGreedy
 from learning.agents.td_lambda import (
     LinearPrediction,
     Sarsa,
     TrueOnlinePrediction,
-    one_hot,
 )
 from learning.maths.td import accumulate, replace
 

@@ -25,6 +25,7 @@ from learning.rewards.dialogue import DialogueTask
 from learning.rewards.registry import find_task
 from learning.rewards.task import TaskOptions
 from tests.practice_room import Room
+from tests.random_model import roomy
 from tests.sums import Sums
 from tests.talks import value_of
 
@@ -49,12 +50,6 @@ def talk() -> DialogueTask:
     found = find_task("umbrella_talk", SHORT)
     assert isinstance(found, DialogueTask)
     return found
-
-
-def roomy(model: Model) -> Model:
-    """A tiny model with room for a conversation: its tokenizer has one id for most letters."""
-    config = replace(model.config, context=512)
-    return Model(config, generator=torch.Generator().manual_seed(0))
 
 
 def trainer(
