@@ -123,6 +123,8 @@ class PracticeRun:
     """Number of updates in the published weights."""
     _evaluated: int = 0
     """Number of updates in the weights measured last."""
+    _mismatch: str = ""
+    """The newest alarm of a step, which no save point tells."""
     _outcome: PracticeOutcome = field(default_factory=PracticeOutcome)
     _started: float = field(default_factory=time.monotonic)
 
@@ -142,6 +144,7 @@ class PracticeRun:
             self.weights.restore()
             raise
         outcome.seconds = time.monotonic() - self._started
+        outcome.alarm = "; ".join(filter(None, (self._mismatch, outcome.alarm)))
         return outcome
 
     def _practise(self, warm_up: bool | None) -> None:
@@ -179,7 +182,7 @@ class PracticeRun:
                 outcome.asked_after = report.asking.levels
                 outcome.asked_before = outcome.asked_before or report.asking.levels
             if report.mismatch > MISMATCH:
-                outcome.alarm = (
+                self._mismatch = (
                     f"drawing and training disagree by {report.mismatch:.3f} nats a token: what is learned "
                     "is not what was drawn; report this"
                 )
