@@ -88,7 +88,7 @@ class PracticeController:
         parse_options(options)  # a wrong value is told before anything begins
         warm_up = True if WARM_UP in given else None
         self._teacher.send(replace(request, warm_up=warm_up, options=options))
-        self._set(practice_state.begun(task))
+        self._set(practice_state.begun(task, typed=wanted))
         return StatusMessage(f"practising {task}; /practice shows it, /cancel stops it")
 
     def stop(self) -> StatusMessage:

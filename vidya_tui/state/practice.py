@@ -64,12 +64,17 @@ class Practising:
     done: PracticeDone | None = None
     idle_runs: tuple[PracticeDone, ...] = ()
     """Idle practices that have ended since the owner was here last."""
+    typed: str = ""
+    """What the owner typed to begin it; empty for an idle one."""
 
 
-def begun(task: str, *, idle_runs: tuple[PracticeDone, ...] | None = None) -> Practising:
-    """A practice that was just requested. idle_runs: for an idle one, those before it; else None."""
+def begun(
+    task: str, *, typed: str = "", idle_runs: tuple[PracticeDone, ...] | None = None
+) -> Practising:
+    """A practice that was just requested. typed: the owner's words. idle_runs: for an idle one, those before
+    it; else None."""
     idle = idle_runs is not None
-    return Practising(task, True, idle, BEGINNING, idle_runs=idle_runs or ())
+    return Practising(task, True, idle, BEGINNING, idle_runs=idle_runs or (), typed=typed)
 
 
 def after(now: Practising, event: Event) -> Practising:

@@ -62,6 +62,34 @@ def test_answers_are_shown_by_a_component(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+def test_a_practice_is_begun_with_options_on_the_screen(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say("/practice")
+        await stage.sees("Nothing is practised")
+        await stage.press("b")
+        await stage.sees("chain_sum")
+        await stage.press(*" group_s")
+        await stage.sees("chain_sum group_size=4")
+        await stage.press("right", "backspace", "x", "enter")
+        await stage.sees("group_size is 'x'")
+        assert not stage.teacher.sent(Practise)
+        await stage.press("backspace", "8", "enter")
+        await stage.sees("beginning")
+        wanted = Practise("chain_sum", options=("group_size=8",))
+        assert stage.teacher.sent(Practise) == [wanted]
+        await stage.press("b")  # one is enough
+        stage.hear(replace(DONE, task="chain_sum"))
+        await stage.sees("30 % \u2192 62 %")
+        await stage.press("b")
+        await stage.sees("chain_sum group_size=8")
+        await stage.press("escape")
+        await stage.until(lambda: "chain_sum group_size=8" not in stage.text())
+        await stage.press("escape")
+        await stage.sees("Say something")
+
+    play(scenario, tmp_path)
+
+
 def test_the_learning_line_says_what_is_practised(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         stage.hear(STEP)

@@ -141,7 +141,8 @@ class ChatCommands:
         def stop() -> None:
             chat.tell(controller.practice.stop())
 
-        chat.app.push_screen(PracticeScreen(lambda: controller.practice.state, stop))
+        practice = controller.practice
+        chat.app.push_screen(PracticeScreen(lambda: practice.state, stop, practice.begin))
         return words
 
     def _retype(self) -> None:
