@@ -48,7 +48,7 @@ if TYPE_CHECKING:  # the session is imported when it is needed
 @click.option(
     "--temperature",
     type=click.FloatRange(0, 10),
-    help="How random the answers are; 0 always takes the likeliest token.",
+    help="How random the answers are; at 0 the first takes the likeliest token each time.",
 )
 @click.option(
     "--top-p",
