@@ -1,7 +1,7 @@
 """detective: find one of eight things by questions that are answered with yes or no, then name it.
 
 A thing has a colour, a size and a material, two of each are possible. Three different questions are enough;
-one that repeats what is known makes the last reply a guess, and only that one is paid. The worked answers ask
+with fewer the last reply is a guess, and only that one is paid. The worked answers ask
 from none to three questions at random and then name a thing that agrees with what they heard: about a third
 are right.
 """
