@@ -58,6 +58,8 @@ class Standards:
     """Whether the last candidate should be replaced by the fallback; gets all that the model wrote."""
     alone: bool = False
     """Whether that holds for one candidate alone too."""
+    even_greedy: bool = False
+    """Whether it also holds for one that is decoded greedily alone, which else stays as it is."""
     offer: Callable[[Sequence[Finished]], tuple[int, ...]] = lambda _: ()
     """Ids, including the end token, of a text that takes the place of the last candidate but one; empty:
     none. Called once, with the candidates so far, of which there will be at least three."""
@@ -149,8 +151,11 @@ class Selection:
             pass
         elif self.distinct and row.retries < MAX_RETRIES and (key in self.taken or not key):
             fresh = self._otherwise(tokenizer, row, sampling)
-        elif self.control.keeps(done.index) or temperature_of(sampling, done.index) == 0.0:
-            pass  # kept by the owner, or the greedy answer was requested
+        elif self.control.keeps(done.index):
+            pass  # kept by the owner
+        elif temperature_of(sampling, done.index) == 0.0:
+            if self.standards and self.standards.even_greedy and self._at_a_loss(row, done):
+                fresh = self._fallback(tokenizer, row)  # else the greedy answer was requested
         elif self.standards and not self.standards.acceptable(done):
             self.refused.add(key)
             if row.refusals < MAX_REFUSALS:
@@ -158,12 +163,7 @@ class Selection:
                 fresh.refusals = row.refusals + 1
             else:
                 fresh = self._fallback(tokenizer, row) or self._replacement(tokenizer, row, done)
-        elif (
-            self.standards
-            and (self.distinct or self.standards.alone)
-            and self._last(row)
-            and self.standards.at_a_loss([*self._written(), done])
-        ):
+        elif self._at_a_loss(row, done):
             fresh = self._fallback(tokenizer, row)
         else:
             fresh = self._replacement(tokenizer, row, done)
@@ -173,6 +173,13 @@ class Selection:
         else:
             self.rows[done.index - 1] = fresh
         return fresh
+
+    def _at_a_loss(self, row: Row, done: Finished) -> bool:
+        """Whether the fallback should take the place of this candidate, the last one."""
+        standards = self.standards
+        if standards is None or not (self.distinct or standards.alone) or not self._last(row):
+            return False
+        return standards.at_a_loss([*self._written(), done])
 
     def _otherwise(self, tokenizer: Tokenizer, row: Row, sampling: Sampling) -> Row:
         beginning = self.branches.next(self.taken | self.refused) if self.branches else None

@@ -69,6 +69,12 @@ def other_person(question: str) -> str:
     return text.replace(" are i ", " am i ").replace(" i are ", " i am ").strip()
 
 
+def least_room(tokenizer: Tokenizer, message: str) -> int:
+    """Ids that an answer to this message must have room for, however short answers should be: those of CRISIS
+    if the owner may hurt himself, else 1."""
+    return len(tokenizer.encode(CRISIS)) + 1 if in_danger(message) else 1
+
+
 @dataclass
 class AnswerCheck:
     """The check of the answers to one ask."""
@@ -159,7 +165,9 @@ class AnswerCheck:
         fallback = fallback if fits else ()
         asks = self.several and self.may_not_know and not self._in_danger
         lost = instead if self.nearest and asks else None
-        return Standards(self.acceptable, fallback, self.at_a_loss, alone, offer, lost)
+        return Standards(
+            self.acceptable, fallback, self.at_a_loss, alone, self._in_danger, offer, lost
+        )
 
     def acceptable(self, answer: Finished) -> bool:
         """True if the answer may be shown."""

@@ -32,7 +32,7 @@ from learning.protocol.events import (
 )
 from learning.protocol.records import Candidate, TextDelta, Turn, Turns
 from learning.protocol.requests import Cancel, Generate, Keep
-from learning.teacher.answer_check import AnswerCheck
+from learning.teacher.answer_check import AnswerCheck, least_room
 from learning.teacher.certainty import EXPONENT
 from learning.teacher.known import KnownTexts
 from learning.teacher.recall import LessonRecall, Recalled
@@ -133,6 +133,9 @@ class Answerer:
         published, tokenizer = self._learner.published, self._learner.tokenizer
         sampling = request.sampling
         context = published.model.config.context
+        if not request.raw:
+            least = least_room(tokenizer, request.turns[-1].text)
+            sampling = sampling.with_(max_tokens=max(sampling.max_tokens, least))
         room = min(sampling.max_tokens, context // 2)
         started, first, tokens = time.monotonic(), 0.0, 0
         recalled: Recalled | None = None

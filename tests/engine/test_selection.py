@@ -80,6 +80,18 @@ def test_the_likeliest_answer_stays_where_it_is_asked_for(
     assert sum(answer.text == "I am not." for answer in done.values()) == (n > 1)
 
 
+def test_a_greedy_answer_alone_gives_way_where_the_fallback_must_come(
+    tiny_model: Model, tiny_tokenizer: Tokenizer
+) -> None:
+    greedy, said = GREEDY.with_(max_tokens=8), _fallback(tiny_tokenizer)
+    for lost in (True, False):
+        standards = Standards(
+            lambda _: False, said, lambda _, lost=lost: lost, alone=True, even_greedy=True
+        )
+        _, done = _draw(tiny_model, tiny_tokenizer, 1, standards, greedy)
+        assert (done[1].text == "I am not.") == lost
+
+
 def test_without_a_fallback_the_last_draft_stays(
     tiny_model: Model, tiny_tokenizer: Tokenizer
 ) -> None:

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 
 from learning.journal.journal import Journal
 from learning.protocol.records import Turns
+from learning.text.comfort import CRISIS, in_danger
+from learning.text.normalise import fold
 
 if TYPE_CHECKING:
     from vidya_tui.session.candidate import Card
 
 Best = Callable[[Turns, Sequence["Card"]], "Card | None"]
-"""(turns up to the message, its candidates) -> the one that would please most; None if all are empty."""
+"""(turns up to the message, its candidates) -> the one that would please most; None if all are empty. If
+the owner may hurt himself it is CRISIS, whatever pleases."""
 
 
 def best_by_taste(folder: Path, journal: Journal) -> Best:
@@ -30,6 +33,9 @@ def best_by_taste(folder: Path, journal: Journal) -> Best:
         said = [card for card in cards if card.said]
         if not said:
             return None
+        helps = [card for card in said if fold(card.said) == fold(CRISIS)]
+        if helps and in_danger(turns[-1].text):
+            return helps[0]
         group = read(tokenizer, [(turns, card.said) for card in said], context)
         return said[int(model.rewards(group).mean(1).argmax())]
 

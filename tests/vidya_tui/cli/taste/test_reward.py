@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from learning.rewards.reward_data import preferences
+from learning.text.comfort import CRISIS
 from tests.picks import fill
 from tests.vidya_tui.shell import Shell
 
@@ -109,6 +110,8 @@ def test_the_best_of_many_is_printed(tasted: Shell) -> None:
     said = tasted.run("ask", "hello", "--best-of", "3")
     assert "of 3: vidya teach --ask" in said.stderr
     tasted.run("ask", "hello", "--best-of", "3", "--raw", status=2)
+    *candidates, done = tasted.rows("ask", "I want to kill myself", "--best-of", "3")
+    assert candidates[done["best"] - 1]["text"] == CRISIS, "taste does not choose here"
 
 
 @pytest.mark.parametrize(
