@@ -18,7 +18,7 @@ TABLES: dict[str, tuple[str, ...]] = {
     ),
     "candidates": (
         *("ask", "number", "text", "tokens", "logprobs", "ending", "version", "created"),
-        "certainty",
+        *("certainty", "offered"),
     ),
     "judgements": (
         *("id", "ask", "kind", "number", "text", "value", "answer", "created", "reason"),

@@ -50,9 +50,9 @@ CONVERSATION = {
 """SQL for the conversation of a row, by the column that refers to the row's parent."""
 OPTIONAL = (
     *("ask", "judgement", "parent", "number", "text", "value", "seed", "replaces", "title"),
-    *("certainty", "old", "reason", "blamed_from", "blamed_to"),
+    *("certainty", "offered", "old", "reason", "blamed_from", "blamed_to"),
 )
-ADDED = ("title", "certainty", "old", "reason", "blamed_from", "blamed_to")
+ADDED = ("title", "certainty", "offered", "old", "reason", "blamed_from", "blamed_to")
 """Columns that exports of earlier versions lack."""
 NAMES: dict[str, tuple[str, ...]] = {
     "kind": ("pick", "correction", "rating", *get_args(LessonKind)),
@@ -214,6 +214,8 @@ def _checked(column: str, value: Any) -> Any:
         good = isinstance(value, float) and 0 <= value < YEAR_10000
     elif column == "certainty":
         good = isinstance(value, float) and 0.0 <= value <= 1.0
+    elif column == "offered":
+        good = value in (0, 1)
     elif column == "weight":
         good = isinstance(value, float) and math.isfinite(value)
     elif column in ("message", "text", "answer", "replaces", "title", "old", "reason"):

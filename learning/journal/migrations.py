@@ -215,10 +215,12 @@ MIGRATIONS: tuple[Migration, ...] = (
         "CREATE INDEX practice_steps_practice ON practice_steps (practice, step)",
         "CREATE INDEX practice_samples_practice ON practice_samples (practice, step)",
     ),
-    # 8: whether an answer of practice was cut off; earlier ones count as whole
+    # 8: whether an answer of practice was cut off, and whether a candidate is the answer of another lesson,
+    # which was offered; earlier ones count as whole, and as the model's own
     (
         """ALTER TABLE practice_samples ADD COLUMN truncated INTEGER NOT NULL DEFAULT 0
             CHECK (truncated IN (0, 1))""",
+        "ALTER TABLE candidates ADD COLUMN offered INTEGER CHECK (offered IN (0, 1))",
     ),
 )
 

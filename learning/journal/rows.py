@@ -35,7 +35,7 @@ the roots, which are short."""
 NEWEST_SHORTER = """SELECT max(id) FROM asks
     WHERE conversation = ? AND json_array_length(history) = ? - 3"""
 """SQL for an ask's default parent; parameters: conversation, number of turns of the ask."""
-CANDIDATE_COLUMNS = "ask, number, text, tokens, logprobs, ending, version, certainty"
+CANDIDATE_COLUMNS = "ask, number, text, tokens, logprobs, ending, version, certainty, offered"
 LESSON_COLUMNS = (
     "id, judgement, kind, prompt, answer, rejected, weight, replaces, state, blamed_from, blamed_to"
 )
@@ -69,11 +69,12 @@ def candidate_values(candidate: Candidate) -> dict[str, object]:
         "ending": candidate.ending,
         "version": candidate.version,
         "certainty": candidate.certainty,
+        "offered": candidate.offered,
     }
 
 
 def candidate_from_row(row: Row) -> Candidate:
-    ask, number, text, tokens, logprobs, ending, version, certainty = row
+    ask, number, text, tokens, logprobs, ending, version, certainty, offered = row
     return Candidate(
         ask,
         number,
@@ -83,6 +84,7 @@ def candidate_from_row(row: Row) -> Candidate:
         ending,
         version,
         certainty,
+        bool(offered),
     )
 
 

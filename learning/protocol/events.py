@@ -55,9 +55,7 @@ class CandidateDone:
 
     candidate: Candidate
     recalled: int | None = None
-    """The lesson that was recalled for it; None where it comes from the weights alone."""
-    offered: bool = False
-    """The text is that lesson's answer, which the program put here; the model did not write it."""
+    """The lesson that was recalled for it, or that it offers; None where it comes from the weights alone."""
 
 
 @dataclass(frozen=True)

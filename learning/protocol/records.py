@@ -58,6 +58,8 @@ class Candidate:
     """Version of the published weights that made it."""
     certainty: float | None = None
     """The model's certainty (learning.teacher.certainty), 0 to 1; None if it was not measured."""
+    offered: bool = False
+    """The text is another lesson's answer, which the program put here; the model did not write it."""
 
 
 @dataclass(frozen=True)

@@ -192,6 +192,7 @@ class Answerer:
             elif isinstance(event, Finished):
                 tokens += len(event.tokens)
                 text, sure = check.shown(event, request.n) if check else (event.text, None)
+                lesson = check.offered_lesson(text) if check else None
                 candidate = Candidate(
                     request.ask,
                     event.index,
@@ -201,18 +202,12 @@ class Answerer:
                     event.ending,
                     published.version,
                     sure,
+                    lesson is not None,
                 )
-                self._emit(_done(candidate, recalled, check))
+                lesson = lesson or (recalled.lesson if recalled else None)
+                self._emit(CandidateDone(candidate, lesson.id if lesson else None))
         seconds = max(1e-6, time.monotonic() - started)
         self._emit(AskDone(request.ask, tokens / seconds, first))
-
-
-def _done(
-    candidate: Candidate, recalled: Recalled | None, check: AnswerCheck | None
-) -> CandidateDone:
-    if check and (lesson := check.offered_lesson(candidate.text)):
-        return CandidateDone(candidate, lesson.id, offered=True)
-    return CandidateDone(candidate, recalled.lesson.id if recalled else None)
 
 
 def with_recalled(turns: Turns, recalled: Recalled | None, reads: bool = False) -> Turns:

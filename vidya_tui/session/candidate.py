@@ -65,12 +65,10 @@ class Card:
             return ""
         return f"{'offered' if self.offered else 'recalled'} from lesson {self.recalled}"
 
-    def finish(
-        self, candidate: Candidate, recalled: int | None = None, *, offered: bool = False
-    ) -> None:
+    def finish(self, candidate: Candidate, recalled: int | None = None) -> None:
         """Takes over the text, ending and certainty of the complete candidate, and the lesson that was
         recalled for it or is offered by it."""
-        self.recalled, self.offered = recalled, offered
+        self.recalled, self.offered = recalled, candidate.offered
         self.text, self.state, self.ending = candidate.text, "done", candidate.ending
         self.tokens = len(candidate.tokens)
         self.confidence = candidate.certainty

@@ -205,7 +205,9 @@ def test_a_lesson_that_waits_answers_at_once_and_the_card_says_so(tiny_place: Pl
             talk.teacher.send(request)
             done = talk.done()
             assert {event.recalled for event in done} == {dog.id}
-            assert not any(event.offered for event in done), "what is recalled is not offered too"
+            assert not any(event.candidate.offered for event in done), (
+                "what is recalled is not offered too"
+            )
             (taught,) = [e.candidate for e in done if e.candidate.text == DOG_LESSON.answer]
             assert taught.certainty == 1.0
     finally:
@@ -260,7 +262,7 @@ def test_a_lesson_that_may_be_meant_is_offered_and_never_the_surest(
         session.offers = True
         session.say(ASKED)
         done = talk.done(session)
-        (offered,) = [event for event in done if event.offered]
+        (offered,) = [event for event in done if event.candidate.offered]
         assert (offered.candidate.text, offered.recalled) == (DOG_LESSON.answer, dog.id)
         assert [event.recalled for event in done].count(None) == 4, "the others are the model's own"
         assert session.cards[-1].said == DOG_LESSON.answer

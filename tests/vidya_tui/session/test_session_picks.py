@@ -28,13 +28,25 @@ def test_a_pick_becomes_the_answer_the_lesson_and_a_line_of_the_book(start: Star
     assert talk.teacher.requests[1:] == [Learn()]
 
 
+def test_a_reopened_talk_knows_which_answers_were_offers(start: Start) -> None:
+    talk = start(manual=True)
+    ask = talk.session.say("hello")
+    talk.teacher.finish()
+    offer = Candidate(ask.id, 3, "Hi!", (1,), (-1.0,), "end", 1, offered=True)
+    talk.session.handle(CandidateDone(offer, 12))
+    talk.session.new()
+    talk.session.open(ask.conversation)
+    talk.session.pick(2)
+    assert "Hi!" not in talk.last_lesson().rejected and len(talk.last_lesson().rejected) == 3
+
+
 def test_an_offer_that_was_not_picked_is_not_rejected(start: Start) -> None:
     talk = start(manual=True)
     ask = talk.session.say("hello")
     talk.teacher.finish()
     for index, text in ((3, "Hi!"), (4, "Hm?")):
-        one = Candidate(ask.id, index, text, (1,), (-1.0,), "end", 1)
-        talk.session.handle(CandidateDone(one, 12, offered=True))
+        one = Candidate(ask.id, index, text, (1,), (-1.0,), "end", 1, offered=True)
+        talk.session.handle(CandidateDone(one, 12))
     talk.session.pick(2)
     assert talk.last_lesson().rejected == ("Hello there.", "Hello you.")
     talk.session.pick(3)

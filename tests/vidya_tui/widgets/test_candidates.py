@@ -21,8 +21,9 @@ from vidya_tui.widgets.fly_in import Flight
 
 def done(text: str, ending: Ending, certainty: float | None, lesson: int | None = None) -> Card:
     card = Card(1)
-    candidate = Candidate(1, 1, text, (1, 2), (-0.1, -0.1), ending, 1, certainty)
-    card.finish(candidate, lesson, offered=lesson is not None and certainty is None)
+    offered = lesson is not None and certainty is None
+    candidate = Candidate(1, 1, text, (1, 2), (-0.1, -0.1), ending, 1, certainty, offered)
+    card.finish(candidate, lesson)
     return card
 
 
@@ -70,9 +71,17 @@ def test_what_comes_from_a_lesson_is_seen(tmp_path: Path) -> None:
         await stage.until(lambda: not stage.session.streaming)
         for index, offered in ((1, False), (2, True)):
             made = Candidate(
-                1, index, "so it is", (1, 2), (-0.2, -0.2), "end", 1, None if offered else 0.82
+                1,
+                index,
+                "so it is",
+                (1, 2),
+                (-0.2, -0.2),
+                "end",
+                1,
+                None if offered else 0.82,
+                offered,
             )
-            stage.hear(CandidateDone(made, 12, offered=offered))
+            stage.hear(CandidateDone(made, 12))
         await stage.sees("lesson 12 \u00b7 82 % sure")
         await stage.sees("offered from lesson 12")
 
