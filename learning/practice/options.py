@@ -29,7 +29,6 @@ from learning.practice.settings import (
     FewSettings,
     PracticeSettings,
     SelfPlaySettings,
-    UnsolvedSettings,
     WarmUpSettings,
 )
 
@@ -42,7 +41,6 @@ _PARTS: dict[str, type] = {
     "curriculum": CurriculumSettings,
     "few": FewSettings,
     "self_play": SelfPlaySettings,
-    "unsolved": UnsolvedSettings,
 }
 """Fields that are settings themselves."""
 _PLAIN = ("objective",)

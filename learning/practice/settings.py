@@ -213,25 +213,6 @@ class FewSettings:
             )
 
 
-@dataclass(frozen=True)
-class UnsolvedSettings:
-    """Worked answers to problems that no sampled answer solves (learning.practice.unsolved)."""
-
-    rows: int = 8
-    """Worked answers that an update learns from beside the sampled ones, >= 0; 0 switches it off."""
-    weight: float = 0.5
-    """Weight of their loss, in nats per token, >= 0."""
-    most: int = 128
-    """Unsolved problems that are remembered, >= 1 and >= `rows`; the oldest are forgotten first."""
-
-    def __post_init__(self) -> None:
-        """Raises ConfigError."""
-        weighed = 0.0 <= self.weight < math.inf
-        check(self, rows=self.rows >= 0, weight=weighed, most=self.most >= 1)
-        enough = self.most >= self.rows
-        check_both(self, "most", "rows", enough, "remember at least as many", way="unsolved.")
-
-
 SELF_PLAY = 16
 """`questions` of self-play where it is switched on without a number."""
 
@@ -323,7 +304,6 @@ class PracticeSettings:
     curriculum: CurriculumSettings = field(default_factory=CurriculumSettings)
     few: FewSettings = field(default_factory=FewSettings)
     self_play: SelfPlaySettings = field(default_factory=SelfPlaySettings)
-    unsolved: UnsolvedSettings = field(default_factory=UnsolvedSettings)
     objective: GrpoSettings = field(default_factory=GrpoSettings)
     keep: RetentionSettings = field(default_factory=RetentionSettings)
     warm_up: WarmUpSettings = field(default_factory=WarmUpSettings)

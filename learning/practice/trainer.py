@@ -54,7 +54,6 @@ from learning.practice.settings import PracticeSettings
 from learning.practice.supply.source import MakeSource, ProblemSource, SingleSource
 from learning.practice.tags import as_text, with_tags
 from learning.practice.trained import TrainedWeights, WholeModel
-from learning.practice.unsolved import UnsolvedProblems
 from learning.practice.warm_up import WarmUpReport, warm_up
 from learning.rewards.task import Problem, Task
 
@@ -121,9 +120,6 @@ class GrpoTrainer:
         self._buffers = [self._buffer]
         """One for each kind of answers that is learned from; in self-play new problems are a second kind."""
         self._advantages: list[GroupAdvantages] = [settings.advantages]
-        self._unsolved = UnsolvedProblems(
-            settings.unsolved, self.roller, self._rng, pause=pause, team=team
-        )
         self._live = 1.0
         """Share of groups whose answers differed in reward, among those drawn last."""
         self.updates = 0
@@ -219,7 +215,6 @@ class GrpoTrainer:
         drawn = self._draw()
         self.roller.judged([sample for part in drawn for sample in part.samples])
         self._source.learn(drawn)
-        self._unsolved.hear(drawn)
         kl = self._distance(drawn)
         batches = [buffer.batch(self._rng) or [] for buffer in self._buffers]
         reports = self._learn(batches)
@@ -387,8 +382,8 @@ class GrpoTrainer:
                 for groups in kinds
                 if groups
             ]
-            beside = self._unsolved.gradients(self.model) + self.keeper.gradients(self.model)
-            self._step(sum(report.loss for report in reports) + beside)
+            kept = self.keeper.gradients(self.model)
+            self._step(sum(report.loss for report in reports) + kept)
         finally:
             self._stepper.clear()
         return reports[0]

@@ -147,10 +147,6 @@ class Problem:
     form: str = ""
     """The same for problems of one kind within the task, such as the forms of a syllogism's statements; empty
     where the task tells none."""
-    taught: bool = False
-    """Whether practice learns the worked answer while no sampled answer is right (practice/unsolved.py).
-    For tasks whose worked answers lead to the truth step by step; of questions with two answers chance finds
-    the right one anyway."""
 
     @property
     def same(self) -> str:

@@ -11,7 +11,7 @@ import ast
 import random
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from engine.errors import ConfigError
 from learning.rewards.asked import AskedTask
@@ -117,7 +117,7 @@ def chain_sum(name: str, options: TaskOptions) -> AskedTask:
         node = SumNode(rng.randint(least, most))
         for _ in range(terms - 1):
             node = join(rng.choice("+-"), node, SumNode(rng.randint(least, most)))
-        return replace(problem(node, name), taught=True)
+        return problem(node, name)
 
     def draw(rng: random.Random) -> Problem:
         digits = rng.randint(settings.min_digits, settings.max_digits)
@@ -148,7 +148,7 @@ def basic_arithmetic(name: str, options: TaskOptions) -> AskedTask:
         for _ in range(_SHAPE_TRIES):
             node = grow(rng, terms, 10**digits - 1)
             if node is not None:
-                return replace(problem(node, name), taught=True)
+                return problem(node, name)
         return None
 
     def draw(rng: random.Random) -> Problem | None:
