@@ -31,6 +31,7 @@ from vidya_tui.widgets.progress_bar import Bar, bar
 
 WIDE = 40
 """Width, in columns, from which the bar is followed by the time left."""
+HOW_TO_TYPE = "enter begins, \u2192 takes what is suggested, esc closes the line"
 LOOK_EVERY = 0.25
 """Seconds between two updates."""
 
@@ -64,7 +65,7 @@ class PracticeScreen(Steady, ModalScreen[None]):
         self._figures = Static("", markup=False, id="practice-figures")
         self._samples = Static("", markup=False, id="practice-samples")
         self._words = LineField(
-            placeholder="TASK NAME=VALUE; the right arrow takes what is suggested",
+            placeholder="TASK NAME=VALUE",
             suggester=PracticeWords(),
             select_on_focus=False,
             compact=True,
@@ -110,6 +111,7 @@ class PracticeScreen(Steady, ModalScreen[None]):
         self._words.value = self._state().typed or "chain_sum"
         self._words.action_end()
         self._type(True)
+        self._refused.update(HOW_TO_TYPE)
 
     @on(LineField.Submitted, "#practice-words")
     def _submitted(self, event: LineField.Submitted) -> None:
@@ -186,6 +188,8 @@ def title(now: Practising) -> str:
     lines = [f"{'While you are away: ' if now.idle else ''}{now.task} \u00b7 {now.stage}{ending}"]
     if now.alarm:
         lines.append(f"alarm: {now.alarm}")
+    if now.failed:
+        lines.append(now.failed)
     if now.done is not None:
         lines.append(practice_state.done(now.done))
     return "\n".join(lines)

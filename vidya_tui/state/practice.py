@@ -66,6 +66,8 @@ class Practising:
     """Idle practices that have ended since the owner was here last."""
     typed: str = ""
     """What the owner typed to begin it; empty for an idle one."""
+    failed: str = ""
+    """Why it could not be done, and what to do next."""
 
 
 def begun(
@@ -103,7 +105,9 @@ def after(now: Practising, event: Event) -> Practising:
             ended = replace(now, running=False, stopping=False, done=event, stage="ended")
             return replace(ended, idle_runs=runs, alarm=event.alarm or now.alarm)
         case Failed(where="practise" | "worker"):
-            return replace(now, running=False, stopping=False, stage="could not be done")
+            failed = ". ".join(filter(None, (event.what, event.next_step)))
+            ended = replace(now, running=False, stopping=False, stage="could not be done")
+            return replace(ended, failed=failed if now.running else now.failed)
         case TeacherEnded() if now.running:
             lost = "the model was lost; what was saved is kept"
             return replace(now, running=False, stopping=False, stage=lost)

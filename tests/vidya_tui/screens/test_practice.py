@@ -11,7 +11,7 @@ import pytest
 
 from learning.home import Home
 from learning.journal.journal import Journal
-from learning.protocol.events import Event, PracticeSample, Ready
+from learning.protocol.events import Event, Failed, PracticeSample, Ready
 from learning.protocol.requests import CancelPractice, OwnerActive, Practise, Request
 from tests.fakes import ScriptedTeacher
 from tests.practice_events import BEFORE, DONE, SAMPLE, STEP
@@ -78,6 +78,11 @@ def test_a_practice_is_begun_with_options_on_the_screen(tmp_path: Path) -> None:
         wanted = Practise("chain_sum", options=("group_size=8",))
         assert stage.teacher.sent(Practise) == [wanted]
         await stage.press("b")  # one is enough
+        stage.hear(Failed("practise", "practice: groups is 1", "change groups or updates"))
+        await stage.sees("practice: groups is 1. change groups or updates")
+        await stage.press("b", "enter")
+        await stage.sees("beginning")
+        assert stage.teacher.sent(Practise) == [wanted, wanted]
         stage.hear(replace(DONE, task="chain_sum"))
         await stage.sees("30 % \u2192 62 %")
         await stage.press("b")
