@@ -202,7 +202,7 @@ def read_question(text: str, operators: str, source: str) -> Problem | None:
     node = read_sum(asked[1]) if asked else None
     if node is None:
         return None
-    numbers, used = node.numbers(), set(operators_of(node))
+    numbers, used = node.numbers(), {step.split()[1] for step in steps(node)}
     small = all(abs(number) < 10**MOST_DIGITS for number in numbers)
     if not (2 <= len(numbers) <= MOST_TERMS and small and used <= set(operators)):
         return None
@@ -216,34 +216,24 @@ def level(problem: Problem) -> str:
 
 
 def steps(node: SumNode) -> list[str]:
-    """One `2 * 4 = 8` per operation, in order of evaluation: inner ones first, left before right. Before a
-    difference below 0 comes its mirror image, which a small model knows: `8 - 1 = 7, 1 - 8 = -7`."""
+    """One `2 * 4 = 8` per operation, in order of evaluation: inner ones first, left before right."""
     if node.left is None or node.right is None:
         return []
-    a, b = node.left.value, node.right.value
-    done = [f"{a} {node.operator} {b} = {node.value}"]
-    if node.operator == "-" and 0 <= a < b:
-        done.insert(0, f"{b} - {a} = {b - a}")
-    return [*steps(node.left), *steps(node.right), *done]
-
-
-def operators_of(node: SumNode) -> list[str]:
-    """The operators in order of evaluation."""
-    if node.left is None or node.right is None:
-        return []
-    return [*operators_of(node.left), *operators_of(node.right), node.operator]
+    done = f"{node.left.value} {node.operator} {node.right.value} = {node.value}"
+    return [*steps(node.left), *steps(node.right), done]
 
 
 def problem(node: SumNode, source: str) -> Problem:
     """The question, its answer and the worked steps."""
-    answer = str(node.value)
+    answer, done = str(node.value), steps(node)
+    form = " ".join(step.split()[1] for step in done)
     return Problem(
         f"What is {node.text()}?",
         answer,
-        in_format(", ".join(steps(node)), answer),
+        in_format(", ".join(done), answer),
         source,
         _key(node),
-        form=" ".join(operators_of(node)),
+        form=form,
     )
 
 

@@ -73,8 +73,8 @@ def test_a_task_with_too_few_problems_says_so() -> None:
 def test_the_order_is_that_of_the_settings() -> None:
     chain = find_task("chain_sum", TaskOptions(difficulty={"max_terms": 4}))
     made = source(FewSettings(examples=30, order=hard_to_easy), task=chain)
-    steps = [str(problem.worked).count("=") for problem in made.take(30)]
-    assert steps == sorted(steps, reverse=True) and made.numbers != tuple(range(30))
+    terms = [len(problem.form.split()) for problem in made.take(30)]
+    assert terms == sorted(terms, reverse=True) and made.numbers != tuple(range(30))
     once, again, other = (
         source(FewSettings(examples=30, order=shuffled), seed).numbers for seed in (1, 1, 2)
     )
@@ -132,8 +132,6 @@ def test_a_choice_without_a_number_is_refused(words: tuple[str, ...]) -> None:
     with pytest.raises(ConfigError) as caught:
         with_options(PracticeSettings(), words)
     assert "--examples 16" in caught.value.next_step
-    name, _, value = words[0].partition("=")
-    assert caught.value.what.startswith(f"practice: {name} is {value}, and few.examples is 0: ")
     assert with_options(PracticeSettings(), (*words, "few.examples=2")).few.examples == 2
 
 
