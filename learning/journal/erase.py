@@ -190,7 +190,9 @@ def _containing(store: Store, wanted: str) -> tuple[set[int], set[int], set[int]
         store,
         """SELECT ask FROM candidates WHERE contains(text, ?1)
         UNION SELECT ask FROM answers WHERE contains(text, ?1)
-        UNION SELECT ask FROM judgements WHERE contains(text, ?1) OR contains(answer, ?1)""",
+        UNION SELECT ask FROM judgements
+            WHERE contains(text, ?1) OR contains(answer, ?1) OR contains(reason, ?1)
+        UNION SELECT id FROM asks WHERE contains(old, ?1) OR contains(reason, ?1)""",
         wanted,
     )
     for number, history, message in store.rows("SELECT id, history, message FROM asks"):

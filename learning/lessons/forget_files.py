@@ -34,13 +34,13 @@ def going(journal: Journal, doomed: ErasurePlan) -> Texts:
         (gone if doomed_too else stays).update(plain(text) for text in texts if text)
 
     asks, lessons, judgements = set(doomed.asks), set(doomed.lessons), set(doomed.judgements)
-    for number, message in journal.rows("SELECT id, message FROM asks"):
-        sort(number in asks, message)
+    for number, *texts in journal.rows("SELECT id, message, old, reason FROM asks"):
+        sort(number in asks, *texts)
     for table in ("candidates", "answers"):
         for number, text in journal.rows(f"SELECT ask, text FROM {table}"):
             sort(number in asks, text)
-    for number, ask, text, answer in journal.rows("SELECT id, ask, text, answer FROM judgements"):
-        sort(ask in asks or number in judgements, text, answer)
+    for number, ask, *texts in journal.rows("SELECT id, ask, text, answer, reason FROM judgements"):
+        sort(ask in asks or number in judgements, *texts)
     for number, prompt, *texts, rejected in journal.rows(
         "SELECT id, prompt, answer, replaces, rejected FROM lessons"
     ):

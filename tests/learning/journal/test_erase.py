@@ -22,7 +22,17 @@ from learning.journal.practices import (
     practice_samples,
 )
 from learning.protocol.events import PracticeSample
-from learning.protocol.records import Ask, Candidate, Correction, Lesson, Pick, Turn, Turns
+from learning.protocol.records import (
+    Again,
+    Ask,
+    Candidate,
+    Correction,
+    Lesson,
+    Pick,
+    Rating,
+    Turn,
+    Turns,
+)
 
 
 @pytest.fixture
@@ -195,6 +205,25 @@ def test_a_forgotten_text_is_found_wherever_it_stands(journal: Journal, wanted: 
     assert traces(journal, "SwordFish") == []
     assert [lesson.answer for lesson in journal.lessons()] == ["hello", "kept"]
     assert journal.latest_ask() == kept
+
+
+def test_a_forgotten_text_is_found_in_reasons_and_in_what_was_answered_again(
+    journal: Journal,
+) -> None:
+    rated, old, reason = say(journal, "1"), say(journal, "2"), say(journal, "3")
+    journal.judge(Rating(rated.id, "bad", "not like Swordfish"), "Hi.")
+    again = [
+        journal.add_ask(one.conversation, one.turns, Sampling(), again=why)
+        for one, why in (
+            (old, Again("Swordfish!", "shorter")),
+            (reason, Again("Hi.", "as Swordfish would")),
+        )
+    ]
+    doomed = journal.to_forget(text="swordfish")
+    assert doomed.asks == (rated.id, *(ask.id for ask in again))
+    journal.forget(text="swordfish")
+    assert traces(journal, "Swordfish") == []
+    assert journal.ask(old.id) == old
 
 
 def test_all_is_all_but_the_numbers_of_the_weights(journal: Journal) -> None:
