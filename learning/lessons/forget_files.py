@@ -36,9 +36,11 @@ def going(journal: Journal, doomed: ErasurePlan) -> Texts:
     asks, lessons, judgements = set(doomed.asks), set(doomed.lessons), set(doomed.judgements)
     for number, *texts in journal.rows("SELECT id, message, old, reason FROM asks"):
         sort(number in asks, *texts)
-    for table in ("candidates", "answers"):
-        for number, text in journal.rows(f"SELECT ask, text FROM {table}"):
-            sort(number in asks, text)
+    candidates = set(doomed.candidates)
+    for number, ask, text in journal.rows("SELECT id, ask, text FROM candidates"):
+        sort(ask in asks or number in candidates, text)
+    for ask, judgement, text in journal.rows("SELECT ask, judgement, text FROM answers"):
+        sort(ask in asks or judgement in judgements, text)
     for number, ask, *texts in journal.rows("SELECT id, ask, text, answer, reason FROM judgements"):
         sort(ask in asks or number in judgements, *texts)
     for number, prompt, *texts, rejected in journal.rows(

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from engine.config import Sampling
 from engine.errors import NotFound
 from engine.storage.checkpoint import load_tensors, load_weights, save_tensors
 from engine.storage.checkpoint_files import WEIGHTS
@@ -22,6 +23,7 @@ from learning.lessons.forget import forget
 from learning.models.import_export import export_model, import_model
 from learning.models.store import ModelStore
 from learning.pretraining.checkpoint import run_folder
+from learning.protocol.records import Candidate, Lesson, Pick, Turn
 from tests.learning.conftest import Place
 from tests.learning.lessons.test_learner import lesson, open_learner, place  # noqa: F401
 from tests.learning.lessons.test_undo import publish, written  # noqa: F401
@@ -133,6 +135,21 @@ def test_after_forgetting_no_file_of_the_home_holds_it(place: Place) -> None:  #
         "unsent.txt",
     ]
     assert done.unvouched == {} and done.left == ()
+
+
+def test_an_export_of_a_judged_answer_goes_with_its_lesson(place: Place) -> None:  # noqa: F811
+    home, _, journal = place
+    turns = (Turn("user", "What is the word?"),)
+    ask = journal.add_ask(journal.new_conversation(), turns, Sampling())
+    journal.add_candidates([Candidate(ask.id, 1, SECRET, (1,), (-1.0,), "end", 0)])
+    pick = Pick(ask.id, 1)
+    number = journal.judge(pick, SECRET, [Lesson("pick", turns, SECRET)])
+    home.exports_path.mkdir()
+    copy = home.exports_path / "conversation-1.md"
+    copy.write_text(f"**Vidya**\n\n> {SECRET}\n")
+    (secret,) = journal.lessons_of(number)
+    done = forget(home, journal, journal.to_forget(lesson=secret.id))
+    assert done.removed == (copy,) and journal.ask(ask.id) == ask
 
 
 @pytest.mark.parametrize(
