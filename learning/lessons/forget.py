@@ -24,6 +24,7 @@ from engine.storage.weight_files import (
     parts_of,
     remove_unneeded,
 )
+from learning.book.lines import WRITTEN
 from learning.book.owner_book import OwnerBook
 from learning.home import Home, HomeError
 from learning.journal.erase import ErasurePlan, erase
@@ -287,14 +288,14 @@ def _only_in_book(home: Home, journal: Journal, doomed: ErasurePlan, text: str |
 
 
 def _exchanges(journal: Journal, doomed: ErasurePlan) -> set[tuple[str, str]]:
-    """(question, answer) of all book lines that come from erased rows and from no remaining lesson."""
+    """(question, answer) of all book lines that come from erased rows, and that no remaining lesson wrote."""
     gone, stays = set(), set()
     for lesson in journal.lessons():
         if lesson.answer and lesson.prompt:
             pair = (lesson.prompt[-1].text, lesson.answer)
             if lesson.id in doomed.lessons:
                 gone.add(pair)
-            elif lesson.state != "undone":
+            elif lesson.kind in WRITTEN and lesson.state != "undone":
                 stays.add(pair)
     for ask in map(journal.ask, doomed.asks):
         for judged in journal.judgements(ask.id):

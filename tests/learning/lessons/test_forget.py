@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -150,6 +151,16 @@ def test_an_export_of_a_judged_answer_goes_with_its_lesson(place: Place) -> None
     (secret,) = journal.lessons_of(number)
     done = forget(home, journal, journal.to_forget(lesson=secret.id))
     assert done.removed == (copy,) and journal.ask(ask.id) == ask
+
+
+def test_a_weak_lesson_keeps_no_line_of_the_book(place: Place) -> None:  # noqa: F811
+    """Left standing elsewhere, the answer is a weak lesson, which writes nothing into the book."""
+    home, _, journal = place
+    taught = lesson("What is the word?", SECRET)
+    secret, _ = journal.add_lessons([taught, replace(taught, kind="continuation")])
+    home.book_path.write_text(f"<|user|> What is the word? <|assistant|> {SECRET}\n")
+    done = forget(home, journal, journal.to_forget(lesson=secret.id))
+    assert (done.book_lines, home.book_path.read_text()) == (1, "")
 
 
 @pytest.mark.parametrize(
