@@ -16,6 +16,7 @@ from engine.errors import JournalError, NotFound
 from learning.journal.database import Store
 from learning.journal.migrations import backups
 from learning.journal.search import rebuild_index
+from learning.text.normalise import fold_spaces
 
 
 @dataclass(frozen=True)
@@ -50,11 +51,12 @@ def plan_erasure(
     conversation: everything in it. ask: the ask, and all later asks that have it in their history. lesson:
     the lesson, its judgement, all later asks that have its answer in their history, and the candidates
     that give its answer, as offers do, unless another judgement is about them. text: every ask,
-    lesson and title that contains the text, ignoring case. all: everything. Raises NotFound if nothing
-    matches, and JournalError unless exactly one argument is given.
+    lesson and title that contains the text, ignoring case and kinds of white space. all: everything. Raises
+    NotFound if nothing matches, and JournalError unless exactly one argument is given.
     """
     given = [conversation is not None, ask is not None, lesson is not None, text is not None, all]
-    if sum(given) != 1 or text == "":
+    wanted = fold_spaces(text or "")
+    if sum(given) != 1 or (text is not None and not wanted):
         raise JournalError(
             "forget: name one thing", "a conversation, an ask, a lesson, a text, or all"
         )
@@ -86,7 +88,6 @@ def plan_erasure(
         if row and row[2]:
             candidates = _numbers(store, _COPIES, row[2].strip(), row[1])
     else:
-        wanted = (text or "").casefold()
         practices = _numbers(
             store,
             """SELECT practice FROM practice_samples WHERE contains(problem, ?1) OR contains(text, ?1)
@@ -153,11 +154,11 @@ def erase(store: Store, doomed: ErasurePlan) -> int:
 
 
 _PRACTISED = """SELECT practice FROM practice_samples
-    WHERE problem = (SELECT trim(message) FROM asks WHERE id = ?)"""
+    WHERE problem = (SELECT stripped(message) FROM asks WHERE id = ?)"""
 """Runs that practised on the message of an ask, as `taste` does."""
 
 
-_COPIES = """SELECT id FROM candidates WHERE trim(text) = ?1 AND NOT EXISTS
+_COPIES = """SELECT id FROM candidates WHERE stripped(text) = ?1 AND NOT EXISTS
     (SELECT 1 FROM judgements AS other WHERE other.ask = candidates.ask
     AND other.number = candidates.number AND other.id IS NOT ?2)"""
 """Candidates with a text that no other judgement is about."""
@@ -184,7 +185,7 @@ def _quoting(store: Store, ask: int, answer: str | None = None) -> set[int]:
 
 def _containing(store: Store, wanted: str) -> tuple[set[int], set[int], set[int]]:
     """(asks, lessons, conversations) that contain the text: asks and lessons in any field, conversations in
-    the title. wanted: case-folded."""
+    the title. wanted: folded (fold_spaces)."""
     titles = _numbers(store, "SELECT id FROM conversations WHERE contains(title, ?)", wanted)
     asks = _numbers(
         store,
@@ -213,7 +214,7 @@ def _containing(store: Store, wanted: str) -> tuple[set[int], set[int], set[int]
 
 
 def _any(texts: Iterable[str | None], wanted: str) -> bool:
-    return any(text is not None and wanted in text.casefold() for text in texts)
+    return any(text is not None and wanted in fold_spaces(text) for text in texts)
 
 
 _LISTED = {

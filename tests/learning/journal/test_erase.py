@@ -142,6 +142,23 @@ def test_a_forgotten_lesson_takes_along_the_offers_of_it(journal: Journal) -> No
     assert traces(journal, "swordfish") == []
 
 
+def test_a_forgotten_answer_is_found_with_any_white_space_around_it(journal: Journal) -> None:
+    """A model may end an answer with a line break; what is picked has none."""
+    ask = say(journal, "what is my pin\n")
+    journal.add_candidates([Candidate(ask.id, 1, "swordfish\n\xa0", (1,), (-1.0,), "end", 0)])
+    lesson = Lesson("pick", ask.turns, "swordfish")
+    journal.judge(Pick(ask.id, 1), "swordfish", [lesson])
+    journal.drop_unchosen()
+    assert len(journal.candidates(ask.id)) == 1, "it is what was chosen"
+    run = begin_practice(journal, "taste", {"seed": 1})
+    sample = PracticeSample(1, "what is my pin", "It may be.", 0.5, {"taste": 0.5})
+    add_practice_step(journal, run, 1, {"loss": 0.5}, [sample])
+    assert journal.to_forget(ask=ask.id).practices == (run,)
+    (taught,) = journal.lessons(kinds=["pick"])
+    journal.forget(lesson=taught.id)
+    assert traces(journal, "swordfish") == []
+
+
 def test_a_forgotten_ask_takes_along_whatever_quotes_it(journal: Journal) -> None:
     first = say(journal, "hello")
     talk = first.conversation
@@ -179,7 +196,9 @@ def test_a_lesson_from_a_file_is_forgotten_alone(journal: Journal) -> None:
     assert journal.lessons() == [two]
 
 
-@pytest.mark.parametrize("wanted", ["SWORDFISH", 'say "swordfish"'])
+@pytest.mark.parametrize(
+    "wanted", ["SWORDFISH", 'say "swordfish"', '"swordfish" please', 'say\n"swordfish"']
+)
 def test_a_forgotten_text_is_found_wherever_it_stands(journal: Journal, wanted: str) -> None:
     kept = say(journal, "hello")
     said = 'Say "SwordFish"\nplease'
@@ -246,7 +265,13 @@ def test_what_is_not_there_or_not_one_thing_is_refused(journal: Journal) -> None
     for named in ({"ask": 9}, {"conversation": 9}, {"lesson": 9}, {"text": "swordfish"}):
         with pytest.raises(NotFound):
             journal.forget(**named)
-    for named in ({}, {"text": ""}, {"ask": 1, "lesson": 1}, {"all": True, "ask": 1}):
+    for named in (
+        {},
+        {"text": ""},
+        {"text": " \n"},
+        {"ask": 1, "lesson": 1},
+        {"all": True, "ask": 1},
+    ):
         with pytest.raises(JournalError, match="name one thing"):
             journal.forget(**named)
     assert len(journal.conversations()) == 1
