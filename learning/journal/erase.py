@@ -109,7 +109,8 @@ def plan_erasure(
 
 
 def erase(store: Store, doomed: ErasurePlan) -> int:
-    """Deletes the rows and overwrites their contents. Returns the number of asks, lessons and titles.
+    """Deletes the rows and overwrites their contents, also where other lessons quote them (`unquoted`).
+    Returns the number of asks, lessons and titles.
 
     The backups are removed first: after a crash in between, the rows can still be found in the journal and
     erased again. Raises JournalError if a backup cannot be removed, or if another program's open
@@ -125,6 +126,13 @@ def erase(store: Store, doomed: ErasurePlan) -> int:
                 "remove it by hand: it still holds what you wanted forgotten",
             ) from error
     with store.writing() as connection:
+        connection.executemany(
+            "UPDATE lessons SET replaces = ?, rejected = ? WHERE id = ?",
+            [
+                (replaces, json.dumps(rejected, ensure_ascii=False), number)
+                for number, (replaces, rejected) in unquoted(store, doomed).items()
+            ],
+        )
         for table, numbers in (
             ("asks", doomed.asks),
             ("judgements", doomed.judgements),
@@ -151,6 +159,36 @@ def erase(store: Store, doomed: ErasurePlan) -> int:
             "close it and forget once more, then they are gone too",
         )
     return len(doomed.asks) + len(doomed.lessons) + len(doomed.titles)
+
+
+def unquoted(store: Store, doomed: ErasurePlan) -> dict[int, tuple[str | None, list[str]]]:
+    """Lessons that stay and quote what goes: by id, `replaces` and `rejected` without that.
+
+    A lesson quotes the erased answer that it replaced, and the erased candidates that it was preferred to.
+    """
+    numbers, candidates = set(doomed.lessons), set(doomed.candidates)
+    shown: dict[int | None, set[str]] = {}
+    for number, ask, text in store.rows("SELECT id, ask, text FROM candidates"):
+        if number in candidates:
+            shown.setdefault(ask, set()).add(fold_spaces(text))
+    gone, said, others = set[tuple[str, str]](), set[tuple[str, str]](), []
+    for number, ask, prompt, answer, rejected, replaces in store.rows(
+        "SELECT id, ask, prompt, answer, rejected, replaces FROM lessons"
+    ):
+        question = " ".join(fold_spaces(text) for _, text in json.loads(prompt)[-1:])
+        (gone if number in numbers else said).add((question, fold_spaces(answer)))
+        if number not in numbers:
+            others.append((number, ask, question, json.loads(rejected), replaces))
+    found, gone = {}, gone - said
+    for number, ask, question, rejected, replaces in others:
+        texts = set(shown.get(ask, ()))
+        if replaces and (question, fold_spaces(replaces)) in gone:
+            texts.add(fold_spaces(replaces))
+        left = None if replaces and fold_spaces(replaces) in texts else replaces
+        kept = [text for text in rejected if fold_spaces(text) not in texts]
+        if (left, kept) != (replaces, rejected):
+            found[number] = (left, kept)
+    return found
 
 
 _PRACTISED = """SELECT practice FROM practice_samples

@@ -10,7 +10,7 @@ import json
 import re
 from pathlib import Path
 
-from learning.journal.erase import ErasurePlan
+from learning.journal.erase import ErasurePlan, unquoted
 from learning.journal.journal import Journal
 from learning.text.normalise import fold_spaces
 
@@ -43,13 +43,15 @@ def going(journal: Journal, doomed: ErasurePlan) -> Texts:
         sort(ask in asks or judgement in judgements, text)
     for number, ask, *texts in journal.rows("SELECT id, ask, text, answer, reason FROM judgements"):
         sort(ask in asks or number in judgements, *texts)
-    for number, prompt, *texts, rejected in journal.rows(
+    left = unquoted(journal, doomed)
+    for number, prompt, answer, old, rejected in journal.rows(
         "SELECT id, prompt, answer, replaces, rejected FROM lessons"
     ):
         said = [text for _, text in json.loads(prompt)[-1:]]
-        sort(number in lessons, *said, *texts, *json.loads(rejected))
-        if number in lessons and said and texts[0]:
-            pairs.add((plain(said[0]), plain(texts[0])))
+        replaces, others = left.get(number, (old, json.loads(rejected)))
+        sort(number in lessons, *said, answer, replaces, *others)
+        if number in lessons and said and answer:
+            pairs.add((plain(said[0]), plain(answer)))
     for number, title in journal.rows("SELECT id, title FROM conversations"):
         sort(number in doomed.titles, title)
     gone -= stays

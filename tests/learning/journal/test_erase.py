@@ -188,6 +188,27 @@ def test_a_forgotten_lesson_takes_its_judgement_and_the_answer(journal: Journal)
         journal.ask(later.id)
 
 
+def test_later_lessons_quote_a_forgotten_answer_no_more(journal: Journal) -> None:
+    """Otherwise taking the later lesson back would bring it again, into the book and into the weights."""
+    ask, other, third = (say(journal, text) for text in ("what is my pin", "and the code", "pin?"))
+    secret = correct(journal, ask, "swordfish")
+    journal.add_candidates([Candidate(other.id, 1, "swordfish", (1,), (-1.0,), "end", 0)])
+    correction = learn_from_correction(ask, "12 34", "swordfish")
+    offered = Lesson("pick", other.turns, "no idea", ("swordfish", "12"))
+    kept = Lesson("pick", third.turns, "no idea", ("12",), replaces="12")
+    judged = ((Correction(ask.id, "12 34"), correction), (Pick(other.id, 2), offered))
+    for judgement, lesson in (*judged, (Pick(third.id, 1), kept)):
+        journal.judge(judgement, lesson.answer, [lesson])
+    journal.forget(lesson=secret.id)
+    assert traces(journal, "swordfish") == []
+    left = journal.lessons(kinds=["pick", "correction"])
+    assert [(x.answer, x.rejected, x.replaces) for x in left] == [
+        ("12 34", (), None),
+        ("no idea", ("12",), None),
+        ("no idea", ("12",), "12"),
+    ]
+
+
 def test_a_lesson_from_a_file_is_forgotten_alone(journal: Journal) -> None:
     one, two = journal.add_lessons(
         [Lesson("example", (Turn("user", "q"),), text) for text in ("swordfish", "kept")]
