@@ -99,7 +99,7 @@ def forget(
     folders = _all_folders(home, named)
     targets = {folder: _target(folder, journal, doomed) for folder in folders}
     since = first_said(journal, doomed)
-    said = going(journal, doomed) | ({(plain(text),)} if text else frozenset())
+    said = going(journal, doomed) | ({(plain(text),)} if text and plain(text) else frozenset())
     outside = [folder for folder in folders if folder.parent != home.models_path]
     files = [file for file in home_files(home, outside) if last_written(file.path) >= since]
     unknown = [f.path for f in files if _unsure(f, said)]

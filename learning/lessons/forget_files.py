@@ -19,6 +19,8 @@ TELLING = 8
 LARGEST = 64_000_000
 """Largest size in bytes of a file that is searched."""
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})|\\([ntr])")
+_QUOTED = re.compile(r"^[ \t>]+", re.MULTILINE)
+"""What Markdown puts before each line of a quotation."""
 
 
 Texts = frozenset[tuple[str, ...]]
@@ -75,6 +77,7 @@ def holds(path: Path, texts: Texts) -> bool | None:
 
 
 def plain(text: str) -> str:
-    """A text in lower case, on one line, without escape characters."""
-    text = _ESCAPED.sub(lambda m: chr(int(m[1], 16)) if m[1] else " ", text)
-    return fold_spaces(text.replace("\\", ""))
+    """A text in lower case, on one line, without escape characters and the signs of a quotation."""
+    text = _ESCAPED.sub(lambda m: chr(int(m[1], 16)) if m[1] else "\n", text)
+    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # halves to one sign
+    return fold_spaces(_QUOTED.sub("", text.replace("\\", "")))

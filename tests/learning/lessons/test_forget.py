@@ -163,6 +163,16 @@ def test_a_weak_lesson_keeps_no_line_of_the_book(place: Place) -> None:  # noqa:
     assert (done.book_lines, home.book_path.read_text()) == (1, "")
 
 
+def test_a_text_of_signs_that_files_add_takes_no_file_along(place: Place) -> None:  # noqa: F811
+    home, folder, journal = place
+    home.exports_path.mkdir()
+    kept = home.exports_path / "conversation-1.md"
+    kept.write_text("Of other things.")
+    for text in ("\\", ">"):
+        assert forget(home, journal, ErasurePlan((), ()), [folder], text=text).removed == ()
+    assert kept.exists()
+
+
 @pytest.mark.parametrize(
     "name",
     ["notes.txt", "models/tiny/other.safetensors", "models/tiny/snapshots/mine.safetensors"],
