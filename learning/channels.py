@@ -185,6 +185,8 @@ def learn_from_judgement(
     seen: the text as the owner saw it; used if the picked candidate was never completed.
     """
     if isinstance(judgement, Pick):
+        mine = (c for c in candidates if c.index == judgement.index and c.ending != "cancelled")
+        seen = next((c.text for c in mine if c.text.strip().startswith(seen)), seen)
         # as Exchange.as_seen: an offer is no wrong answer because another was picked
         others = [c for c in candidates if c.index != judgement.index and not c.offered]
         picked = Candidate(ask.id, judgement.index, seen, (), (), "cancelled", 0)
