@@ -209,9 +209,13 @@ def _quoting(store: Store, ask: int, answer: str | None = None) -> set[int]:
     """
     row = store.row("SELECT conversation FROM asks WHERE id = ?", ask)
     rows = store.rows(
-        "SELECT id, history, message FROM asks WHERE conversation = ?", row[0] if row else 0
+        "SELECT id, history, message, old FROM asks WHERE conversation = ?", row[0] if row else 0
     )
-    turns = {number: [*json.loads(history), ["user", message]] for number, history, message in rows}
+    turns = {
+        # the answer that it was asked again for was shown with it
+        number: [*json.loads(history), ["user", message], ["assistant", old]]
+        for number, history, message, old in rows
+    }
     # answers in between may have been corrected since, so only the owner's words are compared
     words = {number: [said for role, said in t if role == "user"] for number, t in turns.items()}
     mine = words[ask]

@@ -179,7 +179,11 @@ def test_a_forgotten_lesson_takes_its_judgement_and_the_answer(journal: Journal)
     lesson = correct(journal, ask, "swordfish")
     later = say(journal, "hello", "swordfish", "and?", conversation=ask.conversation)
     other = say(journal, "hello", "Hi.", "and?", conversation=ask.conversation)
-    assert journal.forget(lesson=lesson.id) == 3  # itself, the later ask and that one's rider
+    again = Again("swordfish", "shorter")
+    asked = journal.add_ask(ask.conversation, ask.turns, Sampling(), again=again)
+    doomed = journal.to_forget(lesson=lesson.id)
+    assert doomed.asks == (later.id, asked.id), "also the ask that was to answer otherwise"
+    assert journal.forget(lesson=lesson.id) == 4  # itself, these, and the later one's rider
     assert traces(journal, "swordfish") == []
     assert journal.answer(ask.id) is None
     assert journal.judgements(ask.id) == []
