@@ -100,6 +100,7 @@ def plan_erasure(
     for number in asks:
         lessons |= _numbers(store, "SELECT id FROM lessons WHERE ask = ?", number)
         practices |= _numbers(store, _PRACTISED, number)
+    lessons |= _carried_over(store, asks)
     return ErasurePlan(
         *(
             tuple(sorted(some))
@@ -223,6 +224,18 @@ def _quoting(store: Store, ask: int, answer: str | None = None) -> set[int]:
     if answer is None:
         return found
     return {number for number in found if ["assistant", answer] in turns[number]}
+
+
+def _carried_over(store: Store, asks: set[int]) -> set[int]:
+    """The lessons that carry the reason of another ask over to a message that only these asks have."""
+    rows = store.rows("SELECT id, prompt FROM lessons WHERE kind = 'reason'")
+    if not rows or not asks:
+        return set()
+    said: dict[str, set[int]] = {}
+    for number, message in store.rows("SELECT id, message FROM asks"):
+        said.setdefault(message, set()).add(number)
+    only = {message for message, numbers in said.items() if numbers <= asks}
+    return {number for number, prompt in rows if json.loads(prompt)[-1][1] in only}
 
 
 def _containing(store: Store, wanted: str) -> tuple[set[int], set[int], set[int]]:

@@ -213,6 +213,21 @@ def test_later_lessons_quote_a_forgotten_answer_no_more(journal: Journal) -> Non
     ]
 
 
+def test_a_reason_that_was_carried_over_to_a_forgotten_message_goes_with_it(
+    journal: Journal,
+) -> None:
+    rated, secret, usual = (say(journal, text) for text in ("hello", "my swordfish?", "bye"))
+    number = journal.judge(Rating(rated.id, "bad", "shorter"), "Hi.")
+    carried = [Lesson("reason", one.turns, "Yes.", ("Yes, it is.",)) for one in (secret, usual)]
+    gone, kept = journal.add_lessons(carried, number)
+    assert gone.id in journal.to_forget(conversation=secret.conversation).lessons
+    say(journal, "bye")
+    assert journal.to_forget(ask=usual.id).lessons == (3,), "the message is another ask's too"
+    journal.forget(conversation=secret.conversation)
+    assert traces(journal, "swordfish") == []
+    assert journal.lessons_of(number) == [kept]
+
+
 def test_a_lesson_from_a_file_is_forgotten_alone(journal: Journal) -> None:
     one, two = journal.add_lessons(
         [Lesson("example", (Turn("user", "q"),), text) for text in ("swordfish", "kept")]
