@@ -101,7 +101,8 @@ def forget(
     since = first_said(journal, doomed)
     said = going(journal, doomed) | ({(plain(text),)} if text and plain(text) else frozenset())
     outside = [folder for folder in folders if folder.parent != home.models_path]
-    files = [file for file in home_files(home, outside) if last_written(file.path) >= since]
+    everything = home_files(home, outside)
+    files = [file for file in everything if last_written(file.path) >= since]
     unknown = [f.path for f in files if _unsure(f, said)]
     if unknown and named and not leave_unknown:
         raise _unknown(unknown)
@@ -118,7 +119,8 @@ def forget(
             now = journal.trainings_in(current_version(folder))
             training_lost = training_lost or bool(journal.trainings_in(before) - now)
         _clear(folder, journal, doomed, [f for f in files if f.folder == folder])
-    removed = _remove_texts(files, said)
+    # an older file does not quote these rows, but may have the text from elsewhere
+    removed = _remove_texts(everything if text else files, said)
     _remove_leftovers(home, folders, 0.0 if learner is None else JUST_NOW)
     lines = OwnerBook(home.book_path).erase(_exchanges(journal, doomed), text)
     records = erase(journal, doomed)

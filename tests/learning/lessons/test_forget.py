@@ -163,6 +163,19 @@ def test_a_weak_lesson_keeps_no_line_of_the_book(place: Place) -> None:  # noqa:
     assert (done.book_lines, home.book_path.read_text()) == (1, "")
 
 
+def test_an_export_that_is_older_than_the_journal_goes_for_its_text(place: Place) -> None:  # noqa: F811
+    home, _, journal = place
+    home.exports_path.mkdir()
+    copy, other = (home.exports_path / f"conversation-{n}.md" for n in (1, 2))
+    copy.write_text(SECRET)
+    other.write_text("Of other things.")
+    backdate(home.exports_path)
+    (secret,) = journal.add_lessons([lesson("What is the word?", SECRET)])
+    done = forget(home, journal, journal.to_forget(text="swordfish"), text="swordfish")
+    assert done.removed == (copy,) and other.exists()
+    assert journal.lessons() == [] and secret.id == 1
+
+
 def test_a_text_of_signs_that_files_add_takes_no_file_along(place: Place) -> None:  # noqa: F811
     home, folder, journal = place
     home.exports_path.mkdir()
