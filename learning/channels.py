@@ -169,10 +169,12 @@ def learn_from_removal(turns: Turns, old: str) -> Lesson:
     return Lesson(kind="example", prompt=turns, answer="", rejected=(old,), replaces=old)
 
 
-def learn_again(lesson: Lesson) -> Lesson:
-    """A new lesson with the same content, for one that was undone or that nobody had judged."""
+def learn_again(lesson: Lesson, old: str | None = None) -> Lesson:
+    """A new lesson with the same content, for one that was undone or that nobody had judged. old: the answer
+    of the owner's whose place it takes; what the first one replaced may have been the model's."""
     weight = 1.0 if lesson.kind == "continuation" else lesson.weight
-    return replace(lesson, kind="example", id=0, judgement=None, state="waiting", weight=weight)
+    again = replace(lesson, kind="example", id=0, judgement=None, state="waiting", weight=weight)
+    return replace(again, replaces=old)
 
 
 def learn_from_judgement(
@@ -183,7 +185,10 @@ def learn_from_judgement(
     seen: the text as the owner saw it; used if the picked candidate was never completed.
     """
     if isinstance(judgement, Pick):
-        others = [c for c in candidates if c.index != judgement.index]
+        mine = (c for c in candidates if c.index == judgement.index and c.ending != "cancelled")
+        seen = next((c.text for c in mine if c.text.strip().startswith(seen)), seen)
+        # as Exchange.as_seen: an offer is no wrong answer because another was picked
+        others = [c for c in candidates if c.index != judgement.index and not c.offered]
         picked = Candidate(ask.id, judgement.index, seen, (), (), "cancelled", 0)
         return learn_from_selection(ask, judgement, [picked, *others])
     if isinstance(judgement, Correction):

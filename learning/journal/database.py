@@ -23,6 +23,7 @@ from engine.errors import JournalError, NotFound
 from engine.storage.disk import free_bytes, full_disk, is_full
 from learning.journal import search_index
 from learning.journal.migrations import migrate, seen_steps
+from learning.text.normalise import fold_spaces
 
 Row = tuple[Any, ...]
 ROOM = 10_000_000
@@ -152,6 +153,7 @@ class Store:
         connection.execute("PRAGMA temp_store = MEMORY")
         connection.execute("PRAGMA synchronous = FULL")
         connection.create_function("contains", 2, _contains, deterministic=True)
+        connection.create_function("stripped", 1, _stripped, deterministic=True)
         seen_steps(connection, self.path)  # first, so that a file that is refused stays unchanged
         if not still:
             _set_wal(connection)
@@ -245,8 +247,14 @@ class Store:
 
 
 def _contains(text: str | None, wanted: str) -> bool:
-    """SQL function: whether the text contains `wanted`, ignoring case. `wanted` must be case-folded."""
-    return text is not None and wanted in text.casefold()
+    """SQL function: whether the text contains `wanted`, ignoring case and kinds of white space. `wanted` must
+    be folded (learning.text.normalise.fold_spaces)."""
+    return text is not None and wanted in fold_spaces(text)
+
+
+def _stripped(text: str | None) -> str | None:
+    """SQL function: the text without any white space around it. SQL's `trim` takes only blanks away."""
+    return text.strip() if text is not None else None
 
 
 def _set_wal(connection: sqlite3.Connection) -> None:

@@ -16,6 +16,7 @@ from engine.errors import JournalError, NotFound
 from learning.journal.database import Store
 from learning.journal.migrations import backups
 from learning.journal.search import rebuild_index
+from learning.text.normalise import fold_spaces
 
 
 @dataclass(frozen=True)
@@ -50,11 +51,12 @@ def plan_erasure(
     conversation: everything in it. ask: the ask, and all later asks that have it in their history. lesson:
     the lesson, its judgement, all later asks that have its answer in their history, and the candidates
     that give its answer, as offers do, unless another judgement is about them. text: every ask,
-    lesson and title that contains the text, ignoring case. all: everything. Raises NotFound if nothing
-    matches, and JournalError unless exactly one argument is given.
+    lesson and title that contains the text, ignoring case and kinds of white space. all: everything. Raises
+    NotFound if nothing matches, and JournalError unless exactly one argument is given.
     """
     given = [conversation is not None, ask is not None, lesson is not None, text is not None, all]
-    if sum(given) != 1 or text == "":
+    wanted = fold_spaces(text or "")
+    if sum(given) != 1 or (text is not None and not wanted):
         raise JournalError(
             "forget: name one thing", "a conversation, an ask, a lesson, a text, or all"
         )
@@ -86,7 +88,6 @@ def plan_erasure(
         if row and row[2]:
             candidates = _numbers(store, _COPIES, row[2].strip(), row[1])
     else:
-        wanted = (text or "").casefold()
         practices = _numbers(
             store,
             """SELECT practice FROM practice_samples WHERE contains(problem, ?1) OR contains(text, ?1)
@@ -99,6 +100,7 @@ def plan_erasure(
     for number in asks:
         lessons |= _numbers(store, "SELECT id FROM lessons WHERE ask = ?", number)
         practices |= _numbers(store, _PRACTISED, number)
+    lessons |= _carried_over(store, asks)
     return ErasurePlan(
         *(
             tuple(sorted(some))
@@ -108,7 +110,8 @@ def plan_erasure(
 
 
 def erase(store: Store, doomed: ErasurePlan) -> int:
-    """Deletes the rows and overwrites their contents. Returns the number of asks, lessons and titles.
+    """Deletes the rows and overwrites their contents, also where other lessons quote them (`unquoted`).
+    Returns the number of asks, lessons and titles.
 
     The backups are removed first: after a crash in between, the rows can still be found in the journal and
     erased again. Raises JournalError if a backup cannot be removed, or if another program's open
@@ -124,6 +127,13 @@ def erase(store: Store, doomed: ErasurePlan) -> int:
                 "remove it by hand: it still holds what you wanted forgotten",
             ) from error
     with store.writing() as connection:
+        connection.executemany(
+            "UPDATE lessons SET replaces = ?, rejected = ? WHERE id = ?",
+            [
+                (replaces, json.dumps(rejected, ensure_ascii=False), number)
+                for number, (replaces, rejected) in unquoted(store, doomed).items()
+            ],
+        )
         for table, numbers in (
             ("asks", doomed.asks),
             ("judgements", doomed.judgements),
@@ -152,12 +162,42 @@ def erase(store: Store, doomed: ErasurePlan) -> int:
     return len(doomed.asks) + len(doomed.lessons) + len(doomed.titles)
 
 
+def unquoted(store: Store, doomed: ErasurePlan) -> dict[int, tuple[str | None, list[str]]]:
+    """Lessons that stay and quote what goes: by id, `replaces` and `rejected` without that.
+
+    A lesson quotes the erased answer that it replaced, and the erased candidates that it was preferred to.
+    """
+    numbers, candidates = set(doomed.lessons), set(doomed.candidates)
+    shown: dict[int | None, set[str]] = {}
+    for number, ask, text in store.rows("SELECT id, ask, text FROM candidates"):
+        if number in candidates:
+            shown.setdefault(ask, set()).add(fold_spaces(text))
+    gone, said, others = set[tuple[str, str]](), set[tuple[str, str]](), []
+    for number, ask, prompt, answer, rejected, replaces in store.rows(
+        "SELECT id, ask, prompt, answer, rejected, replaces FROM lessons"
+    ):
+        question = " ".join(fold_spaces(text) for _, text in json.loads(prompt)[-1:])
+        (gone if number in numbers else said).add((question, fold_spaces(answer)))
+        if number not in numbers:
+            others.append((number, ask, question, json.loads(rejected), replaces))
+    found, gone = {}, gone - said
+    for number, ask, question, rejected, replaces in others:
+        texts = set(shown.get(ask, ()))
+        if replaces and (question, fold_spaces(replaces)) in gone:
+            texts.add(fold_spaces(replaces))
+        left = None if replaces and fold_spaces(replaces) in texts else replaces
+        kept = [text for text in rejected if fold_spaces(text) not in texts]
+        if (left, kept) != (replaces, rejected):
+            found[number] = (left, kept)
+    return found
+
+
 _PRACTISED = """SELECT practice FROM practice_samples
-    WHERE problem = (SELECT trim(message) FROM asks WHERE id = ?)"""
+    WHERE problem = (SELECT stripped(message) FROM asks WHERE id = ?)"""
 """Runs that practised on the message of an ask, as `taste` does."""
 
 
-_COPIES = """SELECT id FROM candidates WHERE trim(text) = ?1 AND NOT EXISTS
+_COPIES = """SELECT id FROM candidates WHERE stripped(text) = ?1 AND NOT EXISTS
     (SELECT 1 FROM judgements AS other WHERE other.ask = candidates.ask
     AND other.number = candidates.number AND other.id IS NOT ?2)"""
 """Candidates with a text that no other judgement is about."""
@@ -170,9 +210,13 @@ def _quoting(store: Store, ask: int, answer: str | None = None) -> set[int]:
     """
     row = store.row("SELECT conversation FROM asks WHERE id = ?", ask)
     rows = store.rows(
-        "SELECT id, history, message FROM asks WHERE conversation = ?", row[0] if row else 0
+        "SELECT id, history, message, old FROM asks WHERE conversation = ?", row[0] if row else 0
     )
-    turns = {number: [*json.loads(history), ["user", message]] for number, history, message in rows}
+    turns = {
+        # the answer that it was asked again for was shown with it
+        number: [*json.loads(history), ["user", message], ["assistant", old]]
+        for number, history, message, old in rows
+    }
     # answers in between may have been corrected since, so only the owner's words are compared
     words = {number: [said for role, said in t if role == "user"] for number, t in turns.items()}
     mine = words[ask]
@@ -182,15 +226,29 @@ def _quoting(store: Store, ask: int, answer: str | None = None) -> set[int]:
     return {number for number in found if ["assistant", answer] in turns[number]}
 
 
+def _carried_over(store: Store, asks: set[int]) -> set[int]:
+    """The lessons that carry the reason of another ask over to a message that only these asks have."""
+    rows = store.rows("SELECT id, prompt FROM lessons WHERE kind = 'reason'")
+    if not rows or not asks:
+        return set()
+    said: dict[str, set[int]] = {}
+    for number, message in store.rows("SELECT id, message FROM asks"):
+        said.setdefault(message, set()).add(number)
+    only = {message for message, numbers in said.items() if numbers <= asks}
+    return {number for number, prompt in rows if json.loads(prompt)[-1][1] in only}
+
+
 def _containing(store: Store, wanted: str) -> tuple[set[int], set[int], set[int]]:
     """(asks, lessons, conversations) that contain the text: asks and lessons in any field, conversations in
-    the title. wanted: case-folded."""
+    the title. wanted: folded (fold_spaces)."""
     titles = _numbers(store, "SELECT id FROM conversations WHERE contains(title, ?)", wanted)
     asks = _numbers(
         store,
         """SELECT ask FROM candidates WHERE contains(text, ?1)
         UNION SELECT ask FROM answers WHERE contains(text, ?1)
-        UNION SELECT ask FROM judgements WHERE contains(text, ?1) OR contains(answer, ?1)""",
+        UNION SELECT ask FROM judgements
+            WHERE contains(text, ?1) OR contains(answer, ?1) OR contains(reason, ?1)
+        UNION SELECT id FROM asks WHERE contains(old, ?1) OR contains(reason, ?1)""",
         wanted,
     )
     for number, history, message in store.rows("SELECT id, history, message FROM asks"):
@@ -211,7 +269,7 @@ def _containing(store: Store, wanted: str) -> tuple[set[int], set[int], set[int]
 
 
 def _any(texts: Iterable[str | None], wanted: str) -> bool:
-    return any(text is not None and wanted in text.casefold() for text in texts)
+    return any(text is not None and wanted in fold_spaces(text) for text in texts)
 
 
 _LISTED = {

@@ -133,6 +133,10 @@ class _Import:
         if ours is None:
             if not new and self._left_out(table, values):
                 return
+            if table == "lessons" and not values["prompt"] and values["kind"] != "owner_words":
+                raise ValueError("prompt is empty")
+            if table == "asks" and not self._follows(values):
+                values["parent"] = None
             if unknown:
                 shorter = (values["conversation"], len(values["history"]) + 1)
                 values["parent"] = self._connection.execute(NEWEST_SHORTER, shorter).fetchone()[0]
@@ -162,6 +166,13 @@ class _Import:
         newest = f"SELECT max(created) FROM {table} WHERE ask = ?"
         (created,) = self._connection.execute(newest, (values["ask"],)).fetchone()
         return created is not None and values["created"] < created
+
+    def _follows(self, values: dict[str, Any]) -> bool:
+        """Whether an ask is in its parent's conversation and two turns longer, as the tree of a conversation
+        relies on."""
+        sql = "SELECT conversation, json_array_length(history) + 2 FROM asks WHERE id = ?"
+        found = self._connection.execute(sql, (values["parent"],)).fetchone()
+        return bool(found == (values["conversation"], len(values["history"])))
 
     def _insert(self, table: str, values: dict[str, Any]) -> int:
         if table == "lessons" and values["state"] != "undone":
@@ -204,7 +215,8 @@ def _checked(column: str, value: Any) -> Any:
     if column in NAMES:
         good = value in NAMES[column]
     elif column in ("history", "prompt"):
-        good = all(role in get_args(Role) and isinstance(said, str) for role, said in value)
+        good = isinstance(value, list)
+        good = good and all(r in get_args(Role) and isinstance(said, str) for r, said in value)
     elif column in ("tokens", "logprobs", "rejected"):
         kind = {"tokens": int, "logprobs": float, "rejected": str}[column]
         good = isinstance(value, list) and all(isinstance(one, kind) for one in value)
@@ -217,7 +229,7 @@ def _checked(column: str, value: Any) -> Any:
     elif column == "offered":
         good = value in (0, 1)
     elif column == "weight":
-        good = isinstance(value, float) and math.isfinite(value)
+        good = isinstance(value, float) and 0.0 < value < math.inf
     elif column in ("message", "text", "answer", "replaces", "title", "old", "reason"):
         good = isinstance(value, str)
     else:

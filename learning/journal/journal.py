@@ -230,7 +230,7 @@ class Journal(JudgementJournal):
         with self.writing() as connection:
             connection.execute(
                 f"""DELETE FROM candidates WHERE ask IS NOT ?1
-                AND trim(text, char(32, 9, 10, 13)) IS NOT (SELECT a.text {ANSWERS}
+                AND stripped(text) IS NOT (SELECT a.text {ANSWERS}
                     AND a.ask = candidates.ask ORDER BY a.id DESC LIMIT 1)""",
                 (ask,),
             )

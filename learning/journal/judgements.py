@@ -156,7 +156,7 @@ class JudgementJournal(LessonJournal):
         rows = self.rows(
             f"""SELECT j.id, j.created, j.number, c.number, c.logprobs, c.certainty FROM judgements j
             LEFT JOIN candidates c ON c.ask = j.ask AND c.ending != 'cancelled'
-            AND trim(c.text) != '' WHERE j.kind = 'pick' AND {JUDGEMENT_STANDS} ORDER BY j.id, c.id"""
+            AND stripped(c.text) != '' WHERE j.kind = 'pick' AND {JUDGEMENT_STANDS} ORDER BY j.id, c.id"""
         )
         found = list[tuple[float, bool]]()
         for _, group in groupby(rows, key=itemgetter(0)):

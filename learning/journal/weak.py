@@ -122,7 +122,12 @@ class Leading:
             AND (j.kind != 'rating' OR j.value IS NOT NULL)"""
         if self._store.row(judged, last):
             return None
-        row = self._store.row("SELECT created FROM asks WHERE id > ? ORDER BY id LIMIT 1", last)
+        # what was imported since has a later number, and may be older
+        row = self._store.row(
+            """SELECT created FROM asks WHERE id > ?1
+            AND created > (SELECT created FROM asks WHERE id = ?1) ORDER BY id LIMIT 1""",
+            last,
+        )
         return float(row[0]) if row else None
 
 

@@ -24,6 +24,7 @@ from engine.storage.weight_files import (
     parts_of,
     remove_unneeded,
 )
+from learning.book.lines import WRITTEN
 from learning.book.owner_book import OwnerBook
 from learning.home import Home, HomeError
 from learning.journal.erase import ErasurePlan, erase
@@ -98,9 +99,10 @@ def forget(
     folders = _all_folders(home, named)
     targets = {folder: _target(folder, journal, doomed) for folder in folders}
     since = first_said(journal, doomed)
-    said = going(journal, doomed) | ({(plain(text),)} if text else frozenset())
+    said = going(journal, doomed) | ({(plain(text),)} if text and plain(text) else frozenset())
     outside = [folder for folder in folders if folder.parent != home.models_path]
-    files = [file for file in home_files(home, outside) if last_written(file.path) >= since]
+    everything = home_files(home, outside)
+    files = [file for file in everything if last_written(file.path) >= since]
     unknown = [f.path for f in files if _unsure(f, said)]
     if unknown and named and not leave_unknown:
         raise _unknown(unknown)
@@ -117,7 +119,8 @@ def forget(
             now = journal.trainings_in(current_version(folder))
             training_lost = training_lost or bool(journal.trainings_in(before) - now)
         _clear(folder, journal, doomed, [f for f in files if f.folder == folder])
-    removed = _remove_texts(files, said)
+    # an older file does not quote these rows, but may have the text from elsewhere
+    removed = _remove_texts(everything if text else files, said)
     _remove_leftovers(home, folders, 0.0 if learner is None else JUST_NOW)
     lines = OwnerBook(home.book_path).erase(_exchanges(journal, doomed), text)
     records = erase(journal, doomed)
@@ -287,14 +290,14 @@ def _only_in_book(home: Home, journal: Journal, doomed: ErasurePlan, text: str |
 
 
 def _exchanges(journal: Journal, doomed: ErasurePlan) -> set[tuple[str, str]]:
-    """(question, answer) of all book lines that come from erased rows and from no remaining lesson."""
+    """(question, answer) of all book lines that come from erased rows, and that no remaining lesson wrote."""
     gone, stays = set(), set()
     for lesson in journal.lessons():
         if lesson.answer and lesson.prompt:
             pair = (lesson.prompt[-1].text, lesson.answer)
             if lesson.id in doomed.lessons:
                 gone.add(pair)
-            elif lesson.state != "undone":
+            elif lesson.kind in WRITTEN and lesson.state != "undone":
                 stays.add(pair)
     for ask in map(journal.ask, doomed.asks):
         for judged in journal.judgements(ask.id):

@@ -10,7 +10,7 @@ import json
 import re
 from pathlib import Path
 
-from learning.journal.erase import ErasurePlan
+from learning.journal.erase import ErasurePlan, unquoted
 from learning.journal.journal import Journal
 from learning.text.normalise import fold_spaces
 
@@ -19,6 +19,8 @@ TELLING = 8
 LARGEST = 64_000_000
 """Largest size in bytes of a file that is searched."""
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})|\\([ntr])")
+_QUOTED = re.compile(r"^[ \t>]+", re.MULTILINE)
+"""What Markdown puts before each line of a quotation."""
 
 
 Texts = frozenset[tuple[str, ...]]
@@ -34,20 +36,24 @@ def going(journal: Journal, doomed: ErasurePlan) -> Texts:
         (gone if doomed_too else stays).update(plain(text) for text in texts if text)
 
     asks, lessons, judgements = set(doomed.asks), set(doomed.lessons), set(doomed.judgements)
-    for number, message in journal.rows("SELECT id, message FROM asks"):
-        sort(number in asks, message)
-    for table in ("candidates", "answers"):
-        for number, text in journal.rows(f"SELECT ask, text FROM {table}"):
-            sort(number in asks, text)
-    for number, ask, text, answer in journal.rows("SELECT id, ask, text, answer FROM judgements"):
-        sort(ask in asks or number in judgements, text, answer)
-    for number, prompt, *texts, rejected in journal.rows(
+    for number, *texts in journal.rows("SELECT id, message, old, reason FROM asks"):
+        sort(number in asks, *texts)
+    candidates = set(doomed.candidates)
+    for number, ask, text in journal.rows("SELECT id, ask, text FROM candidates"):
+        sort(ask in asks or number in candidates, text)
+    for ask, judgement, text in journal.rows("SELECT ask, judgement, text FROM answers"):
+        sort(ask in asks or judgement in judgements, text)
+    for number, ask, *texts in journal.rows("SELECT id, ask, text, answer, reason FROM judgements"):
+        sort(ask in asks or number in judgements, *texts)
+    left = unquoted(journal, doomed)
+    for number, prompt, answer, old, rejected in journal.rows(
         "SELECT id, prompt, answer, replaces, rejected FROM lessons"
     ):
         said = [text for _, text in json.loads(prompt)[-1:]]
-        sort(number in lessons, *said, *texts, *json.loads(rejected))
-        if number in lessons and said and texts[0]:
-            pairs.add((plain(said[0]), plain(texts[0])))
+        replaces, others = left.get(number, (old, json.loads(rejected)))
+        sort(number in lessons, *said, answer, replaces, *others)
+        if number in lessons and said and answer:
+            pairs.add((plain(said[0]), plain(answer)))
     for number, title in journal.rows("SELECT id, title FROM conversations"):
         sort(number in doomed.titles, title)
     gone -= stays
@@ -71,6 +77,7 @@ def holds(path: Path, texts: Texts) -> bool | None:
 
 
 def plain(text: str) -> str:
-    """A text in lower case, on one line, without escape characters."""
-    text = _ESCAPED.sub(lambda m: chr(int(m[1], 16)) if m[1] else " ", text)
-    return fold_spaces(text.replace("\\", ""))
+    """A text in lower case, on one line, without escape characters and the signs of a quotation."""
+    text = _ESCAPED.sub(lambda m: chr(int(m[1], 16)) if m[1] else "\n", text)
+    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # halves to one sign
+    return fold_spaces(_QUOTED.sub("", text.replace("\\", "")))

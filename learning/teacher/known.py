@@ -37,7 +37,7 @@ class Known:
     questions: dict[str, frozenset[str]] = field(default_factory=dict)
     """Folded answer -> the questions for which it was taught."""
     latest: dict[str, str] = field(default_factory=dict)
-    """Folded question -> the folded answer that was taught last."""
+    """Folded question -> the folded answer that was taught last, and not rejected since."""
     waiting: frozenset[str] = frozenset()
     """Folded questions whose newest lesson waits to be learned."""
     pairs: tuple[tuple[frozenset[str], str, str], ...] = ()
@@ -52,8 +52,9 @@ class Known:
             for entry in entries
             for i in range(0, len(entry.turns), 2)
         ]
-        answered = [x for x in lessons if x.prompt and x.answer]
-        pairs += [(x.prompt[-1].text, x.answer) for x in answered]
+        lessons = [x for x in lessons if x.prompt]
+        answered = [x for x in lessons if x.answer]
+        pairs = _without_rejected(pairs, lessons)
         states = {fold(x.prompt[-1].text): x.state for x in answered}
         need = [(fold(e.answer), fold(e.question)) for e in entries if e.heading.startswith(NEED)]
         texts = [answer for _, answer in pairs]
@@ -111,6 +112,28 @@ class Known:
             return False
         questions = self.questions.get(folded, frozenset())
         return bool(questions) and not any(fits(message, asked, text) for asked in questions)
+
+
+def _without_rejected(
+    pairs: Iterable[tuple[str, str]], lessons: Iterable[Lesson]
+) -> list[tuple[str, str]]:
+    """The pairs, then the lessons' (question, answer), without answers that a later lesson only rejects."""
+    kept = dict(enumerate(pairs))
+    places: dict[tuple[str, str], list[int]] = {}
+    for place, (question, answer) in kept.items():
+        places.setdefault((fold(question), fold(answer)), []).append(place)
+    count = len(kept)
+    for lesson in lessons:
+        question = lesson.prompt[-1].text
+        if lesson.answer:
+            kept[count] = question, lesson.answer
+            places.setdefault((fold(question), fold(lesson.answer)), []).append(count)
+            count += 1
+            continue
+        for text in lesson.rejected:
+            for place in places.pop((fold(question), fold(text)), ()):
+                del kept[place]
+    return list(kept.values())
 
 
 def _fact(question: str, answer: str) -> frozenset[str]:

@@ -124,6 +124,14 @@ def test_a_judgement_from_the_journal_becomes_the_lesson_it_would_have_been() ->
     assert learn_from_judgement(ASK, Rating(3, None), "A dog.", candidates) is None
 
 
+def test_a_judgement_from_the_journal_does_not_reject_an_offer_of_another_lesson() -> None:
+    candidates = [candidate(1, "A dog."), replace(candidate(2, "You are Max."), offered=True)]
+    late = learn_from_judgement(ASK, Pick(3, 3), "I am Vidya.", candidates)
+    assert late and late.rejected == ("A dog.",)
+    late = learn_from_judgement(ASK, Pick(3, 2), "You are Max.", candidates)
+    assert late and (late.answer, late.rejected) == ("You are Max.", ("A dog.",))
+
+
 def test_a_correction_rejects_the_candidates_that_were_shown_as_a_pick_does() -> None:
     shown = [
         candidate(1, "A dog."),

@@ -44,7 +44,7 @@ class Edits:
             raise VidyaError(f"lesson {lesson.id} waits to be learned already", "give it a moment")
         if taught.state == "taken_back" or taught.replaced_by or taught.unjudged:
             old = journal.lesson(taught.replaced_by).answer if taught.replaced_by else None
-            (fresh,) = journal.add_lessons([learn_again(lesson)], ask=taught.ask)
+            (fresh,) = journal.add_lessons([learn_again(lesson, old)], ask=taught.ask)
             words = f"lesson {lesson.id} is taught again, as lesson {fresh.id}"
             try:
                 if lesson.answer and lesson.prompt:

@@ -381,7 +381,8 @@ class Session(Judging):
                 lesson = learn_from_judgement(
                     ask, judged.judgement, judged.answer, self.journal.candidates(ask.id)
                 )
-                self._complete(ask, judged.id, judged.answer, lesson)
+                text = lesson.answer if lesson and lesson.kind == "pick" else judged.answer
+                self._complete(ask, judged.id, text, lesson)
         self._undoing.clear()
         self._send_undos()
         if self._now is not None and self._broken and self.answer is None:

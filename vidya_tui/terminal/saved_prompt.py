@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from engine.storage.files import write_atomically
 from learning.home import Home, HomeError
+from learning.text.normalise import fold_spaces
 
 
 class Unsent:
@@ -25,8 +26,8 @@ class Unsent:
         return ""
 
     def holds(self, text: str) -> bool:
-        """True if the saved text contains `text`, in any case."""
-        return text.casefold() in self.read().casefold()
+        """True if the saved text contains `text`, in any case and with any white space."""
+        return fold_spaces(text) in fold_spaces(self.read())
 
     def keep(self, text: str) -> None:
         """Saves a text, once, after an earlier one that was not restored yet. Ignores OSError, because the

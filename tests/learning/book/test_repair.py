@@ -151,3 +151,23 @@ def test_changes_made_in_the_book_reach_it_after_a_crash(journal: Journal, book:
         mend_book(book, journal)
         age(book)
     assert entries(book) == [("hello", "Hello!"), ("new", "Newer.")]
+
+
+def test_of_a_talk_and_a_change_of_the_book_the_later_answer_counts(
+    journal: Journal, book: OwnerBook
+) -> None:
+    pick(journal, ask(journal), "Hi.")
+    journal.add_lessons([learn_from_book(PROMPT, "Hello!", "Hi.")])
+    pick(journal, ask(journal), "Hey.")
+    mend_book(book, journal)
+    assert entries(book) == [("hello", "Hello!"), ("hello", "Hey.")]
+
+
+def test_what_was_taught_again_after_it_was_taken_back_stays(
+    journal: Journal, book: OwnerBook
+) -> None:
+    for _ in range(2):
+        journal.add_lessons([learn_from_book(PROMPT, "Hello!")])
+    journal.retract(1)
+    mend_book(book, journal)
+    assert entries(book) == [("hello", "Hello!")]

@@ -22,7 +22,17 @@ from learning.journal.practices import (
     practice_samples,
 )
 from learning.protocol.events import PracticeSample
-from learning.protocol.records import Ask, Candidate, Correction, Lesson, Pick, Turn, Turns
+from learning.protocol.records import (
+    Again,
+    Ask,
+    Candidate,
+    Correction,
+    Lesson,
+    Pick,
+    Rating,
+    Turn,
+    Turns,
+)
 
 
 @pytest.fixture
@@ -132,6 +142,23 @@ def test_a_forgotten_lesson_takes_along_the_offers_of_it(journal: Journal) -> No
     assert traces(journal, "swordfish") == []
 
 
+def test_a_forgotten_answer_is_found_with_any_white_space_around_it(journal: Journal) -> None:
+    """A model may end an answer with a line break; what is picked has none."""
+    ask = say(journal, "what is my pin\n")
+    journal.add_candidates([Candidate(ask.id, 1, "swordfish\n\xa0", (1,), (-1.0,), "end", 0)])
+    lesson = Lesson("pick", ask.turns, "swordfish")
+    journal.judge(Pick(ask.id, 1), "swordfish", [lesson])
+    journal.drop_unchosen()
+    assert len(journal.candidates(ask.id)) == 1, "it is what was chosen"
+    run = begin_practice(journal, "taste", {"seed": 1})
+    sample = PracticeSample(1, "what is my pin", "It may be.", 0.5, {"taste": 0.5})
+    add_practice_step(journal, run, 1, {"loss": 0.5}, [sample])
+    assert journal.to_forget(ask=ask.id).practices == (run,)
+    (taught,) = journal.lessons(kinds=["pick"])
+    journal.forget(lesson=taught.id)
+    assert traces(journal, "swordfish") == []
+
+
 def test_a_forgotten_ask_takes_along_whatever_quotes_it(journal: Journal) -> None:
     first = say(journal, "hello")
     talk = first.conversation
@@ -152,13 +179,53 @@ def test_a_forgotten_lesson_takes_its_judgement_and_the_answer(journal: Journal)
     lesson = correct(journal, ask, "swordfish")
     later = say(journal, "hello", "swordfish", "and?", conversation=ask.conversation)
     other = say(journal, "hello", "Hi.", "and?", conversation=ask.conversation)
-    assert journal.forget(lesson=lesson.id) == 3  # itself, the later ask and that one's rider
+    again = Again("swordfish", "shorter")
+    asked = journal.add_ask(ask.conversation, ask.turns, Sampling(), again=again)
+    doomed = journal.to_forget(lesson=lesson.id)
+    assert doomed.asks == (later.id, asked.id), "also the ask that was to answer otherwise"
+    assert journal.forget(lesson=lesson.id) == 4  # itself, these, and the later one's rider
     assert traces(journal, "swordfish") == []
     assert journal.answer(ask.id) is None
     assert journal.judgements(ask.id) == []
     assert {row[0] for row in journal.rows("SELECT id FROM asks")} == {ask.id, other.id}
     with pytest.raises(NotFound):
         journal.ask(later.id)
+
+
+def test_later_lessons_quote_a_forgotten_answer_no_more(journal: Journal) -> None:
+    """Otherwise taking the later lesson back would bring it again, into the book and into the weights."""
+    ask, other, third = (say(journal, text) for text in ("what is my pin", "and the code", "pin?"))
+    secret = correct(journal, ask, "swordfish")
+    journal.add_candidates([Candidate(other.id, 1, "swordfish", (1,), (-1.0,), "end", 0)])
+    correction = learn_from_correction(ask, "12 34", "swordfish")
+    offered = Lesson("pick", other.turns, "no idea", ("swordfish", "12"))
+    kept = Lesson("pick", third.turns, "no idea", ("12",), replaces="12")
+    judged = ((Correction(ask.id, "12 34"), correction), (Pick(other.id, 2), offered))
+    for judgement, lesson in (*judged, (Pick(third.id, 1), kept)):
+        journal.judge(judgement, lesson.answer, [lesson])
+    journal.forget(lesson=secret.id)
+    assert traces(journal, "swordfish") == []
+    left = journal.lessons(kinds=["pick", "correction"])
+    assert [(x.answer, x.rejected, x.replaces) for x in left] == [
+        ("12 34", (), None),
+        ("no idea", ("12",), None),
+        ("no idea", ("12",), "12"),
+    ]
+
+
+def test_a_reason_that_was_carried_over_to_a_forgotten_message_goes_with_it(
+    journal: Journal,
+) -> None:
+    rated, secret, usual = (say(journal, text) for text in ("hello", "my swordfish?", "bye"))
+    number = journal.judge(Rating(rated.id, "bad", "shorter"), "Hi.")
+    carried = [Lesson("reason", one.turns, "Yes.", ("Yes, it is.",)) for one in (secret, usual)]
+    gone, kept = journal.add_lessons(carried, number)
+    assert gone.id in journal.to_forget(conversation=secret.conversation).lessons
+    say(journal, "bye")
+    assert journal.to_forget(ask=usual.id).lessons == (3,), "the message is another ask's too"
+    journal.forget(conversation=secret.conversation)
+    assert traces(journal, "swordfish") == []
+    assert journal.lessons_of(number) == [kept]
 
 
 def test_a_lesson_from_a_file_is_forgotten_alone(journal: Journal) -> None:
@@ -169,7 +236,9 @@ def test_a_lesson_from_a_file_is_forgotten_alone(journal: Journal) -> None:
     assert journal.lessons() == [two]
 
 
-@pytest.mark.parametrize("wanted", ["SWORDFISH", 'say "swordfish"'])
+@pytest.mark.parametrize(
+    "wanted", ["SWORDFISH", 'say "swordfish"', '"swordfish" please', 'say\n"swordfish"']
+)
 def test_a_forgotten_text_is_found_wherever_it_stands(journal: Journal, wanted: str) -> None:
     kept = say(journal, "hello")
     said = 'Say "SwordFish"\nplease'
@@ -197,6 +266,25 @@ def test_a_forgotten_text_is_found_wherever_it_stands(journal: Journal, wanted: 
     assert journal.latest_ask() == kept
 
 
+def test_a_forgotten_text_is_found_in_reasons_and_in_what_was_answered_again(
+    journal: Journal,
+) -> None:
+    rated, old, reason = say(journal, "1"), say(journal, "2"), say(journal, "3")
+    journal.judge(Rating(rated.id, "bad", "not like Swordfish"), "Hi.")
+    again = [
+        journal.add_ask(one.conversation, one.turns, Sampling(), again=why)
+        for one, why in (
+            (old, Again("Swordfish!", "shorter")),
+            (reason, Again("Hi.", "as Swordfish would")),
+        )
+    ]
+    doomed = journal.to_forget(text="swordfish")
+    assert doomed.asks == (rated.id, *(ask.id for ask in again))
+    journal.forget(text="swordfish")
+    assert traces(journal, "Swordfish") == []
+    assert journal.ask(old.id) == old
+
+
 def test_all_is_all_but_the_numbers_of_the_weights(journal: Journal) -> None:
     ask = say(journal, "swordfish")
     lesson = correct(journal, ask, "swordfish!")
@@ -217,7 +305,13 @@ def test_what_is_not_there_or_not_one_thing_is_refused(journal: Journal) -> None
     for named in ({"ask": 9}, {"conversation": 9}, {"lesson": 9}, {"text": "swordfish"}):
         with pytest.raises(NotFound):
             journal.forget(**named)
-    for named in ({}, {"text": ""}, {"ask": 1, "lesson": 1}, {"all": True, "ask": 1}):
+    for named in (
+        {},
+        {"text": ""},
+        {"text": " \n"},
+        {"ask": 1, "lesson": 1},
+        {"all": True, "ask": 1},
+    ):
         with pytest.raises(JournalError, match="name one thing"):
             journal.forget(**named)
     assert len(journal.conversations()) == 1

@@ -29,6 +29,19 @@ CANDIDATE = {
     **{"ending": "end", "version": 1, "created": 1.5},
 }
 
+LESSON = {
+    **{
+        "table": "lessons",
+        "id": 7,
+        "ask": None,
+        "judgement": None,
+        "kind": "example",
+        "answer": "x",
+    },
+    **{"prompt": [["user", "x"]], "rejected": [], "weight": 1.0, "replaces": None},
+    **{"state": "waiting", "created": 1.5},
+}
+
 
 @pytest.fixture
 def full(tmp_path: Path) -> Iterator[Journal]:
@@ -158,6 +171,20 @@ def test_branches_come_back_and_an_older_export_gets_them(tmp_path: Path) -> Non
     assert [node.ask for node in third.branches(1).path(3)] == [2, 3]  # the newest that is shorter
     for one in (journal, other, third):
         one.close()
+
+
+def test_an_ask_that_does_not_follow_its_parent_begins_anew(tmp_path: Path) -> None:
+    """Only a changed file has one; its conversation can be opened all the same."""
+    other = Journal(tmp_path / "other.sqlite3")
+    talks = [{"table": "conversations", "id": number, "created": number + 0.5} for number in (1, 2)]
+    longer = {"id": 8, "parent": 7, "created": 2.5, "history": [["user", "x"], ["assistant", "y"]]}
+    wrong = [{"id": 9, "history": []}, {"id": 10, "conversation": 2}]
+    rows = [ASK | longer | row | {"created": 2.5 + n} for n, row in enumerate(({}, *wrong))]
+    other.import_rows([*talks, ASK, *rows])
+    assert [other.ask(number).parent for number in (1, 2, 3, 4)] == [None, 1, None, None]
+    assert [len(other.conversation(1, ask)) for ask in (1, 2, 3)] == [1, 2, 1]
+    assert len(other.conversation(2)) == 1
+    other.close()
 
 
 def test_importing_twice_adds_nothing(full: Journal, tmp_path: Path) -> None:
@@ -302,6 +329,9 @@ def test_a_loose_lesson_taken_back_elsewhere_is_taken_back_here(
         CANDIDATE | {"logprobs": "ab"},
         CANDIDATE | {"ending": "bang"},
         CANDIDATE | {"created": float("nan")},
+        ASK | {"history": ""},
+        LESSON | {"prompt": []},
+        LESSON | {"weight": -1.0},
         ASK | {"created": 1e300},
         ASK | {"created": -1.0},
     ],
@@ -320,7 +350,8 @@ def test_rows_of_something_else_add_nothing_at_all(
 
 def test_the_rows_those_were_made_from_are_good(full: Journal, tmp_path: Path) -> None:
     other = Journal(tmp_path / "other.sqlite3")
-    other.import_rows([*full.export_rows(), ASK, CANDIDATE])
+    other.import_rows([*full.export_rows(), ASK, CANDIDATE, LESSON])
+    assert other.lessons()[-1].answer == "x"
     assert other.candidates(1)[0].text == "x"
     assert other.ask(2).turns == (Turn("user", "x"),)
     other.close()

@@ -153,6 +153,20 @@ def test_of_branches_the_newest_that_was_judged_counts_and_far_ones_do_not(
     assert first and journal.lesson(number).weight == 0.1
 
 
+def test_an_older_conversation_that_is_imported_is_no_sign_of_leaving(
+    journal: Journal, tmp_path: Path
+) -> None:
+    other = Journal(tmp_path / "other.sqlite3")
+    talk(other, "Zero?")
+    talk(journal, "One?", "Two?")
+    (weak,) = journal.riders()
+    journal.import_rows(other.export_rows())
+    other.close()
+    assert Leading(journal).shares(weak.id) == ()
+    talk(journal, "Three?")
+    assert [share.outcome for share in Leading(journal).shares(weak.id)] == ["left"]
+
+
 @pytest.mark.slow
 def test_nothing_weak_is_learned_unless_the_owner_wants_that(
     place: Place,  # noqa: F811

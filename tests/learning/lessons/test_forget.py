@@ -6,11 +6,13 @@ import json
 import os
 import shutil
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 
+from engine.config import Sampling
 from engine.errors import NotFound
 from engine.storage.checkpoint import load_tensors, load_weights, save_tensors
 from engine.storage.checkpoint_files import WEIGHTS
@@ -22,6 +24,7 @@ from learning.lessons.forget import forget
 from learning.models.import_export import export_model, import_model
 from learning.models.store import ModelStore
 from learning.pretraining.checkpoint import run_folder
+from learning.protocol.records import Candidate, Lesson, Pick, Turn
 from tests.learning.conftest import Place
 from tests.learning.lessons.test_learner import lesson, open_learner, place  # noqa: F401
 from tests.learning.lessons.test_undo import publish, written  # noqa: F401
@@ -133,6 +136,54 @@ def test_after_forgetting_no_file_of_the_home_holds_it(place: Place) -> None:  #
         "unsent.txt",
     ]
     assert done.unvouched == {} and done.left == ()
+
+
+def test_an_export_of_a_judged_answer_goes_with_its_lesson(place: Place) -> None:  # noqa: F811
+    home, _, journal = place
+    turns = (Turn("user", "What is the word?"),)
+    ask = journal.add_ask(journal.new_conversation(), turns, Sampling())
+    journal.add_candidates([Candidate(ask.id, 1, SECRET, (1,), (-1.0,), "end", 0)])
+    pick = Pick(ask.id, 1)
+    number = journal.judge(pick, SECRET, [Lesson("pick", turns, SECRET)])
+    home.exports_path.mkdir()
+    copy = home.exports_path / "conversation-1.md"
+    copy.write_text(f"**Vidya**\n\n> {SECRET}\n")
+    (secret,) = journal.lessons_of(number)
+    done = forget(home, journal, journal.to_forget(lesson=secret.id))
+    assert done.removed == (copy,) and journal.ask(ask.id) == ask
+
+
+def test_a_weak_lesson_keeps_no_line_of_the_book(place: Place) -> None:  # noqa: F811
+    """Left standing elsewhere, the answer is a weak lesson, which writes nothing into the book."""
+    home, _, journal = place
+    taught = lesson("What is the word?", SECRET)
+    secret, _ = journal.add_lessons([taught, replace(taught, kind="continuation")])
+    home.book_path.write_text(f"<|user|> What is the word? <|assistant|> {SECRET}\n")
+    done = forget(home, journal, journal.to_forget(lesson=secret.id))
+    assert (done.book_lines, home.book_path.read_text()) == (1, "")
+
+
+def test_an_export_that_is_older_than_the_journal_goes_for_its_text(place: Place) -> None:  # noqa: F811
+    home, _, journal = place
+    home.exports_path.mkdir()
+    copy, other = (home.exports_path / f"conversation-{n}.md" for n in (1, 2))
+    copy.write_text(SECRET)
+    other.write_text("Of other things.")
+    backdate(home.exports_path)
+    (secret,) = journal.add_lessons([lesson("What is the word?", SECRET)])
+    done = forget(home, journal, journal.to_forget(text="swordfish"), text="swordfish")
+    assert done.removed == (copy,) and other.exists()
+    assert journal.lessons() == [] and secret.id == 1
+
+
+def test_a_text_of_signs_that_files_add_takes_no_file_along(place: Place) -> None:  # noqa: F811
+    home, folder, journal = place
+    home.exports_path.mkdir()
+    kept = home.exports_path / "conversation-1.md"
+    kept.write_text("Of other things.")
+    for text in ("\\", ">"):
+        assert forget(home, journal, ErasurePlan((), ()), [folder], text=text).removed == ()
+    assert kept.exists()
 
 
 @pytest.mark.parametrize(

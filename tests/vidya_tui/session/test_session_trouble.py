@@ -7,7 +7,7 @@ import pytest
 from engine.config import Sampling
 from engine.errors import DataError, JournalError
 from learning.channels import learn_from_correction
-from learning.protocol.records import Correction
+from learning.protocol.records import Candidate, Correction
 from learning.protocol.requests import Generate, Learn, Undo
 from tests.talk import TEXTS, Start, said
 
@@ -99,6 +99,22 @@ def test_after_a_crash_the_next_start_finishes_what_was_begun(start: Start) -> N
     assert talk.teacher.requests == [Learn()]
     talk.session.open(ask.conversation)
     assert talk.session.turns == said("hello", "Hello th")
+
+
+def test_a_crash_between_a_whole_candidate_and_its_lesson_costs_no_half_of_it(start: Start) -> None:
+    talk = start(manual=True)
+    ask = talk.session.say("hello")
+    talk.teacher.pump(2)
+    talk.session.pick(1)
+    whole = Candidate(ask.id, 1, "Hello there.", (1,), (-1.0,), "end", 1)
+    talk.journal.add_candidates([whole])
+    talk.journal.close()
+
+    talk = start(manual=True)
+    talk.session.recover()
+    assert talk.lessons == [("pick", "Hello there.", "learned")]
+    assert talk.journal.answer(ask.id) == "Hello there."
+    assert talk.book == [("hello", "Hello there.")]
 
 
 def test_after_a_crash_while_nothing_was_picked_the_ask_is_answered(start: Start) -> None:

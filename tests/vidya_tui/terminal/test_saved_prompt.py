@@ -94,7 +94,7 @@ def test_what_was_typed_meanwhile_comes_after_it(tmp_path: Path) -> None:
     unsent.keep("not twice")
     again = Unsent(Home(tmp_path / "home"))
     again.keep("second")
-    assert again.read() == "first\nsecond" and again.holds("SECOND")
+    assert again.read() == "first\nsecond" and again.holds("FIRST second")
     assert start(tmp_path) == "first\nsecond"
     again.remove()
 

@@ -1,0 +1,39 @@
+"""Changes of earlier lessons from the list of lessons."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from learning.journal.lesson_list import taught
+from tests.talk import Talk
+from vidya_tui.controller.edits import Edits
+
+
+def test_taking_back_what_was_taught_again_brings_no_answer_of_the_models(tmp_path: Path) -> None:
+    talk = Talk(tmp_path)
+    edits = Edits(talk.session, talk.book_path)
+
+    def take_back() -> None:
+        edits.withdraw(taught(talk.journal, [talk.last_lesson().id])[0])
+
+    talk.session.say("Who am I?")
+    talk.session.correct("You are Max.")
+    assert talk.last_lesson().replaces == "Hello there."
+    first = talk.last_lesson().id
+    take_back()
+    edits.teach_again(taught(talk.journal, [first])[0])
+    assert talk.book == [("Who am I?", "You are Max.")]
+    take_back()
+    assert talk.book == []
+    talk.journal.close()
+
+
+def test_a_replaced_lesson_that_is_taught_again_replaces_the_later_one(tmp_path: Path) -> None:
+    talk = Talk(tmp_path)
+    talk.session.say("Who am I?")
+    talk.session.correct("You are Max.")
+    talk.session.correct("You are Tom.")
+    Edits(talk.session, talk.book_path).teach_again(taught(talk.journal, [1])[0])
+    assert talk.last_lesson().replaces == "You are Tom."
+    assert talk.book == [("Who am I?", "You are Max.")]
+    talk.journal.close()
