@@ -39,6 +39,7 @@ from learning.protocol.events import (
     WorkerLost,
 )
 from learning.protocol.model_events import FetchProgress
+from learning.protocol.records import Turns
 from learning.protocol.requests import Learn
 from vidya_tui.commands.arguments import CommandError
 from vidya_tui.commands.parse import RunCommand, find, parse
@@ -47,6 +48,7 @@ from vidya_tui.controller.controller import Controller
 from vidya_tui.controller.export import export_open
 from vidya_tui.controller.models import ModelControl
 from vidya_tui.line_mode import screens
+from vidya_tui.line_mode.read_out import CandidateReader
 from vidya_tui.session.session import Session
 from vidya_tui.settings.file import Settings
 from vidya_tui.state import learner as learner_state
@@ -133,8 +135,7 @@ class LineMode:
         """Tenths of the model on its way that were told."""
         self._typed: deque[str | None] = deque()
         self._ending = self._stuck = False
-        self._told = 0
-        """Number of candidates of this ask that were printed."""
+        self._reader = CandidateReader(self._session)
         self._due: set[int] = set()
         """Lessons whose outcome was not printed yet."""
         self._checking = 0
@@ -192,9 +193,7 @@ class LineMode:
         if isinstance(wish, RunCommand):
             self._run(wish)
         elif wish:
-            words = self._controller.say(wish.text)
-            self._told = 0
-            self._say(words.text)
+            self._say(self._controller.say(wish.text).text)
 
     def _run(self, wish: RunCommand) -> None:
         name = wish.command.name
@@ -209,16 +208,13 @@ class LineMode:
         elif name == "quit":
             self._leave()
         else:
-            cards = self._session.cards
             words = self._controller.carry_out(wish)
             if self._stuck:  # try again; a second failure is printed, and not waited for
                 self._stuck = False
                 self._session.teacher.send(Learn())
-            if self._session.cards is not cards:
-                self._told = 0
             self._say(self._done(name) or words.text)
             if name == "branch":
-                self._read_back()
+                self._read_back(self._session.turns[-2:])
 
     def _done(self, name: str) -> str:
         """The message for what the app would show on the screen; empty if there is nothing."""
@@ -239,8 +235,7 @@ class LineMode:
             self._controller.session.teacher.send(self._comparison.request)
         elif name == "history" and re.fullmatch(r"#[0-9]{1,18}", words):
             self._controller.open(int(words[1:]))
-            for turn in self._session.turns:
-                self._say(f"{NAMES[turn.role]}: {turn.text}")
+            self._read_back(self._session.turns)
         elif name == "history":
             self._say_all(screens.history(journal, words))
         elif name == "book":
@@ -270,11 +265,13 @@ class LineMode:
         for line in lines:
             self._say(line)
 
-    def _read_back(self) -> None:
-        """Prints the end of another branch, and its candidates if none is chosen."""
-        for turn in self._session.turns[-2:]:
+    def _read_back(self, turns: Turns) -> None:
+        """Prints turns of what was opened, and the candidates if none is chosen."""
+        for turn in turns:
             self._say(f"{NAMES[turn.role]}: {turn.text}")
-        self._read_out()
+        if not self._session.waiting:
+            self._reader.skip()
+        self._say_all(self._reader.lines())
 
     def _leave(self) -> None:
         """Ends the program once what was judged is learned."""
@@ -334,7 +331,7 @@ class LineMode:
             self._say(ahead.text)
         match event:
             case CandidateDone() | AskDone():
-                self._read_out()
+                self._say_all(self._reader.lines())
                 if isinstance(event, AskDone):
                     self._invite()
             case Failed(where="load") | WorkerLost(restarting=False):
@@ -351,20 +348,6 @@ class LineMode:
         if (tenths := int(coming.share * 10)) != self._fetched:
             self._fetched = tenths
             self._say(coming.words())
-
-    def _read_out(self) -> None:
-        """Prints the candidates in order of their numbers, each as soon as it is finished; then the surest
-        one, with which the conversation goes on if none is picked."""
-        cards = sorted(self._session.cards, key=lambda card: card.index)
-        while self._told < len(cards) and cards[self._told].state == "done":
-            card = cards[self._told]
-            self._told += 1
-            if card.said and card.ending != "cancelled":
-                self._say(f"{card.index}. {card.said}" if len(cards) > 1 else card.said)
-            if card.origin and (card.offered or self._told == len(cards)):
-                self._say(f"{card.index} is {card.origin}" if card.offered else card.origin)
-            if self._told == len(cards) > 1 and self._session.waiting:
-                self._say(f"surest: {self._session.cards[0].index}")
 
     # ------------------------------------------------------------ state
 
