@@ -34,6 +34,7 @@ from learning.protocol.events import (
     PracticeStage,
     PracticeStep,
     Ready,
+    TeacherEnded,
     TrainProgress,
     UndoDone,
     WorkerLost,
@@ -317,7 +318,7 @@ class LineMode:
                 self._say(practice_state.staged(event))
             case PracticeStep():
                 self._say(practice_state.stepped(event))
-            case WorkerLost():
+            case TeacherEnded():  # it will not answer these any more
                 self._checking, self._comparison = 0, None
                 self._due.clear()  # `_busy` counts those that still wait again
             case _:

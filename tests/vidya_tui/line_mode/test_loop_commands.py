@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from learning.protocol.events import ModelChanging, Ready
 from tests.downloads import download
-from tests.vidya_tui.line_mode.test_loop import talk
+from tests.vidya_tui.line_mode.test_loop import AtTerminal, talk
 from vidya_tui.commands.table import COMMANDS
 from vidya_tui.settings.file import Settings, load
 
@@ -112,3 +113,16 @@ def test_the_conversation_is_written_into_a_file(tmp_path: Path) -> None:
     assert said == [{"role": "user", "text": "hello"}, {"role": "assistant", "text": "three"}]
     assert any(line.startswith("/export pdf: not one of its words") for line in lines)
     journal.close()
+
+
+def test_what_another_model_leaves_unanswered_does_not_hold_up_the_end(tmp_path: Path) -> None:
+    here = AtTerminal(tmp_path)
+    here.mode.typed("hello")
+    here.teacher.finish()
+    here.mode.typed("1")
+    here.teacher.before, here.teacher.on_event = (), None  # the comparison is never answered
+    here.mode.typed("/compare")
+    here.mode.heard(ModelChanging("smollm2-135m"))
+    here.mode.heard(Ready("smollm2-135m", 1, 135_000_000, "cpu"))
+    here.mode.typed("/quit")
+    assert here.mode.status == 0
