@@ -2,8 +2,8 @@
 
 Writes whole lines of plain text without escape sequences. Actions and messages are those of the app
 (controller/controller.py); this module adds printing and waiting. Input from a pipe waits until the
-previous line is answered and learned, so that a script gets the same as a patient person; at a terminal a
-line takes effect at once.
+previous line is answered, learned or practised, so that a script gets the same as a patient person; at a
+terminal a line takes effect at once.
 """
 
 from __future__ import annotations
@@ -160,8 +160,15 @@ class LineMode:
         self._go_on()
 
     def interrupted(self) -> None:
-        """Ctrl+C: stops the answer or training; ends the program if there is none, or while leaving."""
-        if self._ending or not (self._session.streaming or self._controller.training.running):
+        """Ctrl+C: stops the answer, training or practice; ends the program if there is none, or while it
+        stops or leaves."""
+        training, practice = self._controller.training, self._controller.practice.state
+        stoppable = (
+            self._session.streaming
+            or (training.running and not training.stopping)
+            or (practice.running and not practice.stopping)
+        )
+        if self._ending or not stoppable:
             if waiting := self._session.journal.waiting_count():
                 self._say(f"{_lessons(waiting)} in the journal; the next `vidya` learns them")
             self.status = 130
@@ -358,7 +365,8 @@ class LineMode:
             return True
         if self._checking or self._comparison:
             return True
-        if self._controller.fetches.now is not None and not self._ending:
+        aside = self._controller.fetches.now is not None or self._controller.practice.running
+        if aside and not self._ending:
             return True
         if self._stuck:
             return False
