@@ -100,8 +100,10 @@ def run_lines(
 
 def _read(source: BinaryIO, put: Callable[[LineSession], None]) -> None:
     # not input(), which uses readline, which writes escape sequences
+    coding = "utf-8-sig"  # some editors begin a file with a byte order mark
     for raw in source:
-        put(LineSession(raw.decode("utf-8", "replace").rstrip("\r\n")))
+        put(LineSession(raw.decode(coding, "replace").rstrip("\r\n")))
+        coding = "utf-8"
     put(LineSession(None))
 
 

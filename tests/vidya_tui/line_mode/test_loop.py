@@ -130,6 +130,11 @@ def test_digits_are_messages_unless_candidates_wait(tmp_path: Path) -> None:
     assert picked(journal) == []
 
 
+def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path: Path) -> None:
+    lines, journal = talk(tmp_path, "\ufeff/new", "hello")
+    assert "a new conversation" in lines and journal.questions() == ["hello"]
+
+
 def test_what_cannot_be_done_is_a_line(tmp_path: Path) -> None:
     lines, _ = talk(tmp_path, "", "/nope", "/copy", "/correct", "/pick 1", "hello", "9", "/undo")
     said = "\n".join(lines)
