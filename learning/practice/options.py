@@ -177,9 +177,10 @@ def _number_or_name(option: PracticeOption, text: str) -> float | str:
     whole = option.usual.lstrip("-").isdigit()
     try:
         value: float = int(text) if whole else float(text)
-    except ValueError:
-        value = math.nan
-    if math.isnan(value):
+        is_number = not math.isnan(value)
+    except (ValueError, OverflowError):  # no number, or one of hundreds of digits
+        is_number = False
+    if not is_number:
         what = "whole number" if whole else "number"
         raise ConfigError(
             f"practice: {option.name} is {text!r}",

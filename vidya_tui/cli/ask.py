@@ -88,6 +88,8 @@ def ask(
 
     if again is not None and (prompt is not None or raw):
         raise click.UsageError("--again asks the latest message: give no other, and not --raw")
+    if again is not None and not again.strip():
+        raise click.UsageError('--again needs a reason: --again "shorter please"')
     if raw and best_of:
         raise click.UsageError("--best-of goes without --raw: a continued text has no taste")
     text = message(prompt) if again is None else ""

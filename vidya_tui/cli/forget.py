@@ -14,7 +14,7 @@ from learning.journal.journal import Journal
 from learning.lessons.forget import finish
 from learning.lessons.forget import forget as forget_everywhere
 from learning.protocol.events import Event, LessonDone
-from vidya_tui.cli.common import common, local_teacher, print_json, say, sure
+from vidya_tui.cli.common import common, local_teacher, print_json, say, show, sure
 from vidya_tui.options import Options
 from vidya_tui.terminal.saved_prompt import Unsent
 from vidya_tui.text.numbers import counted
@@ -87,19 +87,19 @@ def forget(
         f"erased: {counted(done['forgotten'], 'ask, lesson or title', 'asks, lessons and titles')}"
     )
     lines = f", {counted(done['book_lines'], 'line')} of your book" if done["book_lines"] else ""
-    click.echo(erased + lines)
+    show(erased + lines)
     if keep_weights:
-        click.echo("the weights were kept: they may still say what they learned from it")
+        show("the weights were kept: they may still say what they learned from it")
     for name in done["models"]:
-        click.echo(f"{name}: its weights went back to those before the erased lessons")
+        show(f"{name}: its weights went back to those before the erased lessons")
     for path in done["removed"]:
-        click.echo(f"removed, because it contained what you erased: {path}")
+        show(f"removed, because it contained what you erased: {path}")
     for name, why in done["unvouched"].items():
-        click.echo(f"{name} may still know it: {why}; `vidya model remove {name}` removes it")
+        show(f"{name} may still know it: {why}; `vidya model remove {name}` removes it")
     for path in done["left"]:
-        click.echo(f"left in place, and may still contain it: {path}")
+        show(f"left in place, and may still contain it: {path}")
     if done["training_lost"]:
-        click.echo("book training since then is lost too; run `vidya train` to repeat it")
+        show("book training since then is lost too; run `vidya train` to repeat it")
 
 
 def _doomed(

@@ -26,7 +26,15 @@ from learning.protocol.events import (
 from learning.protocol.practice_events import PracticeStarted
 from learning.protocol.requests import CancelPractice, Practise
 from vidya_tui.cli import complete
-from vidya_tui.cli.common import LocalTeacher, common, local_teacher, open_journal, print_json, say
+from vidya_tui.cli.common import (
+    LocalTeacher,
+    common,
+    local_teacher,
+    open_journal,
+    print_json,
+    say,
+    show,
+)
 from vidya_tui.options import Options
 from vidya_tui.state import practice as practice_state
 from vidya_tui.state.samples import by_component
@@ -191,7 +199,7 @@ def practice(
         if options.as_json:
             print_json({"event": "done", **asdict(done)})
         else:
-            click.echo(practice_state.done(done))
+            show(practice_state.done(done))
         if stopped:
             raise KeyboardInterrupt
         vain = done.ended == "too_few" and not done.saves
@@ -332,13 +340,13 @@ def _journaled(run: int | None, by: str, options: Options) -> None:
                 if options.as_json:
                     print_json(asdict(sample))
                 else:
-                    click.echo(f"step {sample.step}: {practice_state.sampled(sample)}")
+                    show(f"step {sample.step}: {practice_state.sampled(sample)}")
             return
         for entry in practice_entries(journal):
             if options.as_json:
                 print_json(asdict(entry))
             else:
-                click.echo(practice_state.entry_line(entry))
+                show(practice_state.entry_line(entry))
 
 
 def _list(options: Options) -> None:
@@ -348,7 +356,7 @@ def _list(options: Options) -> None:
         if options.as_json:
             print_json({"name": name, "what": line})
         else:
-            click.echo(f"{name:22s} {line}")
+            show(f"{name:22s} {line}")
 
 
 def _report(options: Options) -> None:
@@ -360,6 +368,6 @@ def _report(options: Options) -> None:
         if options.as_json:
             print_json(asdict(gain))
         else:
-            click.echo(practice_state.gained(gain))
+            show(practice_state.gained(gain))
     if not found and not options.as_json:
-        click.echo("nothing was practised in the last day")
+        show("nothing was practised in the last day")

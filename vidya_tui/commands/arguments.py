@@ -10,9 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.errors import VidyaError
+from vidya_tui.text.sanitise import one_line
 
 Argument = int | str | None
 MOST_EPOCHS = 1000
+LONGEST = 40
+"""Characters of an argument that an error repeats."""
 
 
 class CommandError(VidyaError):
@@ -33,23 +36,23 @@ def free_text(name: str, argument: str) -> Argument:
 
 def candidate(name: str, argument: str) -> Argument:
     """The number of a candidate, from 1; required."""
-    if not argument.isascii() or not argument.isdigit() or int(argument) < 1:
+    if not (number := _number(argument)):
         raise CommandError(
             f"/{name} needs the number of a candidate", f"type for example /{name} 3"
         )
-    return int(argument)
+    return number
 
 
 def epochs(name: str, argument: str) -> Argument:
     """A number of epochs, 1 to MOST_EPOCHS; None if empty."""
     if not argument:
         return None
-    if not argument.isascii() or not argument.isdigit() or not 1 <= int(argument) <= MOST_EPOCHS:
+    if not 1 <= (number := _number(argument)) <= MOST_EPOCHS:
         raise CommandError(
-            f"/{name} {argument}: not a number of epochs",
+            f"/{name} {one_line(argument, LONGEST)}: not a number of epochs",
             f"type /{name}, or a number from 1 to {MOST_EPOCHS} after it",
         )
-    return int(argument)
+    return number
 
 
 def one_of(*values: str) -> Callable[[str, str], Argument]:
@@ -68,12 +71,17 @@ def lesson(name: str, argument: str) -> Argument:
     """The number of a lesson, from 1; None if empty."""
     if not argument:
         return None
-    if not argument.isascii() or not argument.isdigit() or int(argument) < 1:
+    if not (number := _number(argument)):
         raise CommandError(
-            f"/{name} {argument}: not the number of a lesson",
+            f"/{name} {one_line(argument, LONGEST)}: not the number of a lesson",
             f"type /{name}, or a number that /lessons shows after it",
         )
-    return int(argument)
+    return number
+
+
+def _number(argument: str) -> int:
+    """A whole number from 1 on; 0 for anything else, and for more digits than any number here has."""
+    return int(argument) if re.fullmatch("[0-9]{1,18}", argument) else 0
 
 
 FROM = "--from"

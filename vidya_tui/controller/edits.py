@@ -105,9 +105,10 @@ class Edits:
             self._learn()
 
     def _show_again(self, conversation: int) -> None:
-        """Reads again what the open conversation shows, which has changed."""
-        if self._session.conversation == conversation and not self._session.streaming:
-            self._session.open(conversation)
+        """Reads again what the open conversation shows, which has changed; it stays in the same branch."""
+        session = self._session
+        if session.conversation == conversation and session.ask and not session.streaming:
+            session.open(conversation, session.ask.id)
 
     # ------------------------------------------------------------ the book
 

@@ -70,6 +70,7 @@ class FetchDesk:
 
         if self._fetcher is None:
             raise VidyaError("models cannot be fetched here", f"run `vidya model get {name}`")
+        self._check_none_waits()
         if self.now is not None:
             raise VidyaError(f"{self.now.name} is being fetched already", "/get stop ends that")
         model = known_model(name)
@@ -84,11 +85,20 @@ class FetchDesk:
 
     def stop(self) -> StatusMessage:
         """Ends the download. Raises VidyaError where there is none."""
+        self._check_none_waits()
         now = self.now
-        if self._fetcher is None or now is None or now.there:
+        if self._fetcher is None or now is None:
             raise VidyaError("nothing is being fetched", "/model lists what can be fetched")
         self._fetcher.stop()
         self._known.change(fetching=None)
         if now.name not in {model.name for model in self.missing()}:  # it was being prepared
             return StatusMessage(f"{now.name} is in the home; /model changes to it")
         return StatusMessage(f"{now.name} is not fetched; /get {now.name} goes on with it")
+
+    def _check_none_waits(self) -> None:
+        """Raises VidyaError where a model is fetched and the talk has not gone on with it yet."""
+        if self.now is not None and self.now.there:
+            raise VidyaError(
+                f"{self.now.name} is there already",
+                "the talk goes on with it when what runs now is done",
+            )

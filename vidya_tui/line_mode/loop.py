@@ -2,8 +2,8 @@
 
 Writes whole lines of plain text without escape sequences. Actions and messages are those of the app
 (controller/controller.py); this module adds printing and waiting. Input from a pipe waits until the
-previous line is answered and learned, so that a script gets the same as a patient person; at a terminal a
-line takes effect at once.
+previous line is answered, learned or practised, so that a script gets the same as a patient person; at a
+terminal a line takes effect at once.
 """
 
 from __future__ import annotations
@@ -34,11 +34,13 @@ from learning.protocol.events import (
     PracticeStage,
     PracticeStep,
     Ready,
+    TeacherEnded,
     TrainProgress,
     UndoDone,
     WorkerLost,
 )
 from learning.protocol.model_events import FetchProgress
+from learning.protocol.records import Turns
 from learning.protocol.requests import Learn
 from vidya_tui.commands.arguments import CommandError
 from vidya_tui.commands.parse import RunCommand, find, parse
@@ -47,6 +49,7 @@ from vidya_tui.controller.controller import Controller
 from vidya_tui.controller.export import export_open
 from vidya_tui.controller.models import ModelControl
 from vidya_tui.line_mode import screens
+from vidya_tui.line_mode.read_out import CandidateReader
 from vidya_tui.session.session import Session
 from vidya_tui.settings.file import Settings
 from vidya_tui.state import learner as learner_state
@@ -97,8 +100,10 @@ def run_lines(
 
 def _read(source: BinaryIO, put: Callable[[LineSession], None]) -> None:
     # not input(), which uses readline, which writes escape sequences
+    coding = "utf-8-sig"  # some editors begin a file with a byte order mark
     for raw in source:
-        put(LineSession(raw.decode("utf-8", "replace").rstrip("\r\n")))
+        put(LineSession(raw.decode(coding, "replace").rstrip("\r\n")))
+        coding = "utf-8"
     put(LineSession(None))
 
 
@@ -133,8 +138,7 @@ class LineMode:
         """Tenths of the model on its way that were told."""
         self._typed: deque[str | None] = deque()
         self._ending = self._stuck = False
-        self._told = 0
-        """Number of candidates of this ask that were printed."""
+        self._reader = CandidateReader(self._session)
         self._due: set[int] = set()
         """Lessons whose outcome was not printed yet."""
         self._checking = 0
@@ -158,8 +162,15 @@ class LineMode:
         self._go_on()
 
     def interrupted(self) -> None:
-        """Ctrl+C: stops the answer or training; ends the program if there is none, or while leaving."""
-        if self._ending or not (self._session.streaming or self._controller.training.running):
+        """Ctrl+C: stops the answer, training or practice; ends the program if there is none, or while it
+        stops or leaves."""
+        training, practice = self._controller.training, self._controller.practice.state
+        stoppable = (
+            self._session.streaming
+            or (training.running and not training.stopping)
+            or (practice.running and not practice.stopping)
+        )
+        if self._ending or not stoppable:
             if waiting := self._session.journal.waiting_count():
                 self._say(f"{_lessons(waiting)} in the journal; the next `vidya` learns them")
             self.status = 130
@@ -192,9 +203,7 @@ class LineMode:
         if isinstance(wish, RunCommand):
             self._run(wish)
         elif wish:
-            words = self._controller.say(wish.text)
-            self._told = 0
-            self._say(words.text)
+            self._say(self._controller.say(wish.text).text)
 
     def _run(self, wish: RunCommand) -> None:
         name = wish.command.name
@@ -209,16 +218,13 @@ class LineMode:
         elif name == "quit":
             self._leave()
         else:
-            cards = self._session.cards
             words = self._controller.carry_out(wish)
             if self._stuck:  # try again; a second failure is printed, and not waited for
                 self._stuck = False
                 self._session.teacher.send(Learn())
-            if self._session.cards is not cards:
-                self._told = 0
             self._say(self._done(name) or words.text)
             if name == "branch":
-                self._read_back()
+                self._read_back(self._session.turns[-2:])
 
     def _done(self, name: str) -> str:
         """The message for what the app would show on the screen; empty if there is nothing."""
@@ -239,8 +245,7 @@ class LineMode:
             self._controller.session.teacher.send(self._comparison.request)
         elif name == "history" and re.fullmatch(r"#[0-9]{1,18}", words):
             self._controller.open(int(words[1:]))
-            for turn in self._session.turns:
-                self._say(f"{NAMES[turn.role]}: {turn.text}")
+            self._read_back(self._session.turns)
         elif name == "history":
             self._say_all(screens.history(journal, words))
         elif name == "book":
@@ -270,11 +275,13 @@ class LineMode:
         for line in lines:
             self._say(line)
 
-    def _read_back(self) -> None:
-        """Prints the end of another branch, and its candidates if none is chosen."""
-        for turn in self._session.turns[-2:]:
+    def _read_back(self, turns: Turns) -> None:
+        """Prints turns of what was opened, and the candidates if none is chosen."""
+        for turn in turns:
             self._say(f"{NAMES[turn.role]}: {turn.text}")
-        self._read_out()
+        if not self._session.waiting:
+            self._reader.skip()
+        self._say_all(self._reader.lines())
 
     def _leave(self) -> None:
         """Ends the program once what was judged is learned."""
@@ -320,7 +327,7 @@ class LineMode:
                 self._say(practice_state.staged(event))
             case PracticeStep():
                 self._say(practice_state.stepped(event))
-            case WorkerLost():
+            case TeacherEnded():  # it will not answer these any more
                 self._checking, self._comparison = 0, None
                 self._due.clear()  # `_busy` counts those that still wait again
             case _:
@@ -334,7 +341,7 @@ class LineMode:
             self._say(ahead.text)
         match event:
             case CandidateDone() | AskDone():
-                self._read_out()
+                self._say_all(self._reader.lines())
                 if isinstance(event, AskDone):
                     self._invite()
             case Failed(where="load") | WorkerLost(restarting=False):
@@ -352,20 +359,6 @@ class LineMode:
             self._fetched = tenths
             self._say(coming.words())
 
-    def _read_out(self) -> None:
-        """Prints the candidates in order of their numbers, each as soon as it is finished; then the surest
-        one, with which the conversation goes on if none is picked."""
-        cards = sorted(self._session.cards, key=lambda card: card.index)
-        while self._told < len(cards) and cards[self._told].state == "done":
-            card = cards[self._told]
-            self._told += 1
-            if card.said and card.ending != "cancelled":
-                self._say(f"{card.index}. {card.said}" if len(cards) > 1 else card.said)
-            if card.origin and (card.offered or self._told == len(cards)):
-                self._say(f"{card.index} is {card.origin}" if card.offered else card.origin)
-            if self._told == len(cards) > 1 and self._session.waiting:
-                self._say(f"surest: {self._session.cards[0].index}")
-
     # ------------------------------------------------------------ state
 
     def _busy(self) -> bool:
@@ -374,7 +367,8 @@ class LineMode:
             return True
         if self._checking or self._comparison:
             return True
-        if self._controller.fetches.now is not None and not self._ending:
+        aside = self._controller.fetches.now is not None or self._controller.practice.running
+        if aside and not self._ending:
             return True
         if self._stuck:
             return False

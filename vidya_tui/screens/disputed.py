@@ -16,7 +16,7 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Static
 
-from engine.errors import VidyaError
+from engine.errors import DataError, VidyaError
 from learning.protocol.events import Event, TeacherEnded
 from learning.protocol.model_events import Disputed
 from learning.protocol.records import DisputedAnswers
@@ -94,11 +94,14 @@ class DisputedScreen(Steady, Screen[int]):
         """Takes that answer and goes on."""
         if self._now is None or number > len(self._now.answers):
             return
+        words = ""
         try:
             self._pick(self._now, number)
-            words = ""
-        except VidyaError as error:
+        except DataError as error:  # the pick is taken, only the book could not be written
             words = str(error)
+        except VidyaError as error:
+            self.words.update(plain(str(error)))
+            return
         self.picked += 1
         self._go_on(words)
 

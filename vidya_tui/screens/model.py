@@ -38,6 +38,8 @@ GROWING = (
 )
 BAR = 24
 """Columns."""
+TOLD = ("grow", "model", "load", "fetch", "worker")
+"""Kinds of requests whose failure is told here."""
 LOOK_EVERY = 0.5
 """Seconds between two updates of the time that a model has been growing."""
 
@@ -82,7 +84,7 @@ class ModelScreen(Steady, ModalScreen[None]):
                 self._say(f"{event.name} is there; enter on it talks to it.")
             elif isinstance(event, Fetched):
                 self._list()
-            elif isinstance(event, Failed) and event.where in ("grow", "model", "load", "fetch"):
+            elif isinstance(event, Failed) and event.where in TOLD:
                 self._list()
                 self._say(f"{event.what}; {event.next_step}", trouble=True)
             elif isinstance(event, Ready):

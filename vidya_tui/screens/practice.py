@@ -25,6 +25,7 @@ from vidya_tui.state import practice as practice_state
 from vidya_tui.state.practice import Practising
 from vidya_tui.state.samples import components, following
 from vidya_tui.text.numbers import percent
+from vidya_tui.text.sanitise import plain
 from vidya_tui.widgets.key_line import KeyLine
 from vidya_tui.widgets.line_field import LineField
 from vidya_tui.widgets.progress_bar import Bar, bar
@@ -118,7 +119,7 @@ class PracticeScreen(Steady, ModalScreen[None]):
         try:
             self._begin(event.value)
         except VidyaError as error:
-            self._refused.update(f"{error.what}: {error.next_step}")
+            self._refused.update(plain(f"{error.what}: {error.next_step}"))
             return
         self._by = ""
         self._type(False)
@@ -154,7 +155,7 @@ class PracticeScreen(Steady, ModalScreen[None]):
         was, self._shown = self._shown, now
         if self._by not in components(now.samples):
             self._by = ""
-        self._title.update(Text(title(now)))
+        self._title.update(Text(plain(title(now))))
         self._bar.show(partial(progress, now))
         self._bar.display = bool(now.task)
         self._figures.update(table(now))

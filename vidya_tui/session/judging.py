@@ -153,8 +153,8 @@ class Judging:
         now = self._now
         if now is None:
             raise VidyaError("nothing to correct yet", "type a message, then press Enter")
-        if text == self.answer and not now.early:
-            return text
+        if text == self.answer and not now.early and (self.rating or self._taken()):
+            return text  # judged so already
         if self.answer is None:
             card, shown = self._retyped(now, index), now.as_seen()
             half = card is not None and card.ending in (None, "cancelled")
@@ -326,8 +326,11 @@ class Judging:
         """The answer that the book should give: picked or typed, complete, and not rated bad; else None."""
         if self._now is None or self._now.early or self.rating == "bad":
             return None
-        judged = any(not isinstance(judged.judgement, Rating) for judged in self.standing())
-        return self.answer if judged else None
+        return self.answer if self._taken() else None
+
+    def _taken(self) -> bool:
+        """Whether the answer was picked or typed, and not only left standing or rated."""
+        return any(not isinstance(judged.judgement, Rating) for judged in self.standing())
 
     def _follow_book(self) -> None:
         """Writes the answer of this exchange to the owner's book, or takes it out."""

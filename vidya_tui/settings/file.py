@@ -185,7 +185,7 @@ def load(path: Path, warn: Warn | None = None) -> Settings:
         ) from error
     except UnicodeDecodeError as error:
         raise SettingsError(f"{path}: not UTF-8 text", "save it as UTF-8, or remove it") from error
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # also an endless number, and nesting without end
         raise SettingsError(
             f"{path}: not TOML: {error}", 'write `key = value`, texts in "quotes"'
         ) from error
@@ -287,6 +287,8 @@ def _shown(value: Any) -> str:
         text = _toml(value)
     except TypeError:
         text = str(value)
+    except ValueError:  # 0xff... with more digits than Python writes
+        text = "a number of thousands of digits"
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 

@@ -31,6 +31,6 @@ class Growing:
 def after(now: Growing | None, event: Event) -> Growing | None:
     """What is known after an event."""
     match event:
-        case Grown() | Failed(where="grow") | TeacherEnded():
+        case Grown() | Failed(where="grow" | "worker") | TeacherEnded():
             return None
     return now

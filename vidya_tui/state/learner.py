@@ -241,7 +241,7 @@ def after(now: Learning, event: Event) -> Learning:
                 outcome=trained(event),
                 recall=recall,
             )
-        case Failed(where="train"):
+        case Failed(where="train" | "worker"):
             return replace(now, training=None, stopping=False)
         case TeacherEnded():
             return replace(

@@ -334,7 +334,9 @@ def stepped(event: PracticeStep) -> str:
 def sampled(event: PracticeSample, width: int = 100) -> str:
     """A sample and its reward, with the components."""
     parts = ", ".join(f"{name} {value:g}" for name, value in event.components.items())
-    judged = f"not judged: {event.failed}" if event.failed else f"{event.reward:.2f} ({parts})"
+    judged = f"{event.reward:.2f} ({parts})"
+    if event.failed:
+        judged = f"not judged: {one_line(event.failed, width)}"
     cut = " (cut off)" if event.truncated else ""
     asked, said = one_line(event.prompt, width), one_line(event.text, width)
     return f"{judged}\n  {asked}\n  {said}{cut}"

@@ -54,7 +54,7 @@ class TrainingLog:
                 before = event.recall_before
                 ended = replace(self, before=before, result=event)
                 return replace(ended, running=False, stopping=False)
-            case Failed(where="train"):
+            case Failed(where="train" | "worker") if self.running or event.where == "train":
                 return self._ended(
                     f"{event.what}; {event.next_step}" if event.next_step else event.what
                 )

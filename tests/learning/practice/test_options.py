@@ -99,6 +99,12 @@ def test_options_that_do_not_fit_each_other_are_both_named(
     assert caught.value.next_step == f"change {one} or {other}"
 
 
+@pytest.mark.parametrize("digits", [400, 5000])
+def test_a_number_of_hundreds_of_digits_is_told(digits: int) -> None:
+    with pytest.raises(ConfigError, match="steps is '9+'"):
+        parse_options([f"steps={'9' * digits}"])
+
+
 def test_an_unknown_name_lists_all() -> None:
     with pytest.raises(ConfigError) as caught:
         parse_options(("normalize=by_answer",))

@@ -16,6 +16,16 @@ from vidya_tui.screens.palette import Palette
 # ---------------------------------------------------------------- commands
 
 
+def test_copying_a_talk_in_which_nothing_was_said_leaves_the_clipboard(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        stage.app.copy_to_clipboard("the owner's")
+        await stage.say("/copy all")
+        await stage.sees("nothing was said yet")
+        assert stage.app.clipboard == "the owner's"
+
+    play(scenario, tmp_path)
+
+
 def test_an_unknown_command_is_put_back_with_a_suggestion(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("/trian 3")

@@ -271,3 +271,29 @@ def test_other_names_of_leaving(tmp_path: Path, name: str) -> None:
         await stage.until(lambda: stage.teacher.closed)
 
     play(scenario, tmp_path)
+
+
+def test_an_edited_message_rewords_none_of_another_conversation(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        for text in ("one", "two"):
+            stage.exchange(text)
+        first = stage.session.conversation
+        await stage.press("ctrl+n")
+        for text in ("other one", "other two"):
+            stage.exchange(text)
+        await stage.write("typed before")
+        await stage.press("f3")
+        await stage.press("f3")
+        await stage.until(lambda: stage.prompt == "other two")
+        await stage.write(", but longer")
+        stage.app.chat.commands.open_conversation(first)
+        assert stage.prompt == "typed before"
+        await stage.press("up")
+        assert stage.prompt == "other two, but longer", "up brings it back"
+        await stage.press("enter")
+        await stage.until(lambda: len(stage.session.turns) == 5)
+        assert [turn.text for turn in stage.session.turns if turn.role == "user"] == [
+            *("one", "two", "other two, but longer")
+        ]
+
+    play(scenario, tmp_path)

@@ -98,6 +98,18 @@ def test_the_model_screen_lists_fetches_and_stops(tmp_path: Path) -> None:
     play(scenario, tmp_path, fetch=as_if("waits"))
 
 
+@pytest.mark.parametrize("typed", ["/get smollm2-360m", "/get stop"])
+def test_a_model_that_is_there_and_waits_is_named(tmp_path: Path, typed: str) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say("hello")  # nothing streams, so that the talk is busy
+        await stage.say("/get")
+        await stage.sees("smollm2-135m is there")
+        await stage.say(typed)
+        await stage.sees("smollm2-135m is there already; the talk goes on with it when what runs")
+
+    play(scenario, tmp_path, manual=True, fetch=as_if("good"))
+
+
 def test_what_is_stopped_while_it_is_prepared_is_there(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("/get")

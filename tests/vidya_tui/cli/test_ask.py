@@ -169,3 +169,10 @@ def test_a_message_longer_than_the_context_is_told(shell: Shell) -> None:
     assert "of its 45,999 characters it reads" in result.stderr
     assert "too long" not in result.stdout
     assert "too long" not in shell.run("ask", "hello", "-n", "1").stderr
+
+
+def test_asking_again_needs_a_reason(shell: Shell) -> None:
+    shell.run("ask", "hello", "-n", "1")
+    for reason in ("", " "):  # such as an unset variable of a script
+        shell.run("ask", "--again", reason, "-n", "1", status=2)
+    assert len(shell.rows("journal", "search", "hello")) == 1

@@ -234,6 +234,16 @@ def test_forget_asks_first_and_needs_one_thing(shell: Shell) -> None:
     assert "nowhere" in shell.fails("journal", "forget", "--text", "swordfish")
 
 
+def test_names_of_files_that_hold_what_is_erased_cannot_write_to_the_terminal(shell: Shell) -> None:
+    shell.rows("ask", "swordfish", "-n", "1")
+    for folder in (shell.home.path, shell.home.exports_path):
+        folder.mkdir(exist_ok=True)
+        (folder / "\x1b]0;owned\x07.md").write_text("swordfish")
+    forget = ("journal", "forget", "--text", "swordfish", "--yes", "--keep-weights")
+    result = shell.run(*forget).stdout
+    assert result.count("owned") == 2 and "\x1b" not in result and "\x07" not in result
+
+
 def test_a_text_that_only_the_book_has(shell: Shell) -> None:
     shell.home.book_path.write_text(
         "<|user|> a <|assistant|> swordfish\n<|user|> b <|assistant|> c\n"

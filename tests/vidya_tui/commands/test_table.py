@@ -81,6 +81,13 @@ def test_errors_say_what_to_type(typed: str, what: str) -> None:
     assert what in str(caught.value)
 
 
+@pytest.mark.parametrize("name", ["pick", "train", "compare"])
+def test_a_number_of_thousands_of_digits_is_an_error_like_others(name: str) -> None:
+    with pytest.raises(CommandError, match="number") as caught:
+        parse(f"/{name} {'9' * 5000}")
+    assert len(str(caught.value)) < 200
+
+
 def test_an_unknown_command_tells_how_to_say_it() -> None:
     with pytest.raises(CommandError, match="type it twice"):
         parse("/home/me is a folder")

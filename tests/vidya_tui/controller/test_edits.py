@@ -1,11 +1,11 @@
-"""Changes of earlier lessons from the list of lessons."""
+"""Changes of earlier lessons from the list of lessons, and what the open conversation shows of them."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from learning.journal.lesson_list import taught
-from tests.talk import Talk
+from learning.journal.lesson_list import taught, taught_ids
+from tests.talk import Start, Talk, said
 from vidya_tui.controller.edits import Edits
 
 
@@ -37,3 +37,23 @@ def test_a_replaced_lesson_that_is_taught_again_replaces_the_later_one(tmp_path:
     assert talk.last_lesson().replaces == "You are Tom."
     assert talk.book == [("Who am I?", "You are Max.")]
     talk.journal.close()
+
+
+def test_a_change_of_a_lesson_leaves_the_branch_that_is_shown(start: Start) -> None:
+    talk = start()
+    session = talk.session
+    session.say("hello")
+    session.pick(1)
+    session.edit(0, "good day")
+    session.pick(2)
+    session.turn_to(0, -1)
+    shown = session.turns
+    assert shown[0].text == "hello"
+    newest, first = taught(talk.journal, taught_ids(talk.journal, ""))
+    edits = Edits(session, talk.book_path)
+    edits.edit(newest, "Good day to you.")
+    assert session.turns == shown
+    edits.withdraw(newest)
+    assert session.turns == shown
+    edits.edit(first, "Hey!")
+    assert session.turns == said("hello", "Hey!")

@@ -18,9 +18,10 @@ from learning.protocol.events import (
     TrainProgress,
     WorkerLost,
 )
-from learning.protocol.requests import Learn, Request, Train
+from learning.protocol.requests import Learn, Practise, Request, Train
 from tests.downloads import no_download
 from tests.fakes import ScriptedTeacher
+from tests.practice_events import DONE as PRACTISED
 from vidya_tui.controller.controller import Controller
 from vidya_tui.controller.models import ModelControl
 from vidya_tui.line_mode.loop import LineMode, run_lines
@@ -35,7 +36,7 @@ DONE = TrainDone(2, 4, 0.1, 0.5, 1.0, 3.0, False, False, 2, 10)
 
 @dataclass
 class Trainer(ScriptedTeacher):
-    """Trains too, in two epochs."""
+    """Trains too, in two epochs, and practises."""
 
     def send(self, request: Request) -> None:
         super().send(request)
@@ -45,6 +46,8 @@ class Trainer(ScriptedTeacher):
                     TrainProgress(epoch, 25, epoch, 50, 0.5, 0.5 * epoch, 1.0, 9.0, 2, True)
                 )
             self.on_event(DONE)
+        if isinstance(request, Practise) and self.on_event:
+            self.on_event(PRACTISED)
 
 
 def talk(
@@ -127,6 +130,11 @@ def test_digits_are_messages_unless_candidates_wait(tmp_path: Path) -> None:
     assert picked(journal) == []
 
 
+def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path: Path) -> None:
+    lines, journal = talk(tmp_path, "\ufeff/new", "hello")
+    assert "a new conversation" in lines and journal.questions() == ["hello"]
+
+
 def test_what_cannot_be_done_is_a_line(tmp_path: Path) -> None:
     lines, _ = talk(tmp_path, "", "/nope", "/copy", "/correct", "/pick 1", "hello", "9", "/undo")
     said = "\n".join(lines)
@@ -176,6 +184,8 @@ class AtTerminal:
     """A line mode that a person types into, fed by hand."""
 
     folder: Path
+    asking: bool = True
+    """False: the lines come from a pipe."""
     out: io.StringIO = field(default_factory=io.StringIO)
 
     def __post_init__(self) -> None:
@@ -186,7 +196,7 @@ class AtTerminal:
         controller = Controller(self.journal, session, self.teacher)
         switching = SwitchingTeacher(lambda on_event, model=None, /: self.teacher, self._heard)
         control = ModelControl(home, Settings(), controller, switching)
-        self.mode = LineMode(home, control, self.out, asking=True)
+        self.mode = LineMode(home, control, self.out, asking=self.asking)
         self.teacher.on_event = self.mode.heard
         self.mode.begin()
         self.mode.heard(Ready("10m", 1, 10_200_000, "cpu"))

@@ -10,8 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from learning.protocol.events import ModelChanging, Ready
+from learning.protocol.requests import CancelPractice
 from tests.downloads import download
-from tests.vidya_tui.line_mode.test_loop import talk
+from tests.practice_events import DONE as PRACTISED
+from tests.vidya_tui.line_mode.test_loop import AtTerminal, talk
 from vidya_tui.commands.table import COMMANDS
 from vidya_tui.settings.file import Settings, load
 
@@ -112,3 +115,43 @@ def test_the_conversation_is_written_into_a_file(tmp_path: Path) -> None:
     assert said == [{"role": "user", "text": "hello"}, {"role": "assistant", "text": "three"}]
     assert any(line.startswith("/export pdf: not one of its words") for line in lines)
     journal.close()
+
+
+def test_what_another_model_leaves_unanswered_does_not_hold_up_the_end(tmp_path: Path) -> None:
+    here = AtTerminal(tmp_path)
+    here.mode.typed("hello")
+    here.teacher.finish()
+    here.mode.typed("1")
+    here.teacher.before, here.teacher.on_event = (), None  # the comparison is never answered
+    here.mode.typed("/compare")
+    here.mode.heard(ModelChanging("smollm2-135m"))
+    here.mode.heard(Ready("smollm2-135m", 1, 135_000_000, "cpu"))
+    here.mode.typed("/quit")
+    assert here.mode.status == 0
+
+
+def test_a_pipe_waits_for_a_practice(tmp_path: Path) -> None:
+    here = AtTerminal(tmp_path, asking=False)
+    for line in ("/practice chain_sum steps=2", "hello", None):
+        here.mode.typed(line)
+    assert here.mode.status is None and not here.journal.questions()
+    here.mode.heard(PRACTISED)
+    here.teacher.finish()
+    assert here.mode.status == 0 and here.journal.questions() == ["hello"]
+    assert "held-out accuracy 30 % \u2192 62 %" in here.out.getvalue()
+
+
+def test_ctrl_c_ends_a_practice_first_and_the_program_then(tmp_path: Path) -> None:
+    here = AtTerminal(tmp_path)
+    here.mode.typed("/practice chain_sum")
+    here.mode.interrupted()
+    assert here.teacher.requests[-1] == CancelPractice() and here.mode.status is None
+    here.mode.interrupted()  # while the last step goes on
+    assert here.mode.status == 130
+
+
+def test_who_leaves_during_a_practice_does_not_wait_for_its_end(tmp_path: Path) -> None:
+    here = AtTerminal(tmp_path)
+    here.mode.typed("/practice chain_sum")
+    here.mode.typed("/quit")
+    assert here.mode.status == 0

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from engine.errors import JournalError
 from learning.protocol.events import WorkerLost
 from learning.protocol.model_events import Disputed
 from learning.protocol.records import DisputedAnswers, Pick
@@ -54,6 +57,27 @@ def test_a_pick_is_journaled_like_one_in_a_conversation_and_learned(tmp_path: Pa
         assert stage.journal.latest_ask() == ask, "what was passed over is not in the journal"
         await stage.press("1", "escape")
         await stage.sees("What you like")
+
+    play(scenario, tmp_path)
+
+
+def test_a_pick_that_could_not_be_taken_is_not_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise JournalError("the disk is full", "make room")
+
+    async def scenario(stage: Stage) -> None:
+        await asked(stage)
+        stage.hear(Disputed(TWO))
+        await stage.sees("1 of 2")
+        with monkeypatch.context() as broken:
+            broken.setattr(stage.journal, "judge", full)
+            await stage.press("1")
+            await stage.sees("the disk is full; make room")
+        assert "1 of 2" in stage.text()
+        await stage.press("1", "n")
+        await stage.sees("1 pick.")
 
     play(scenario, tmp_path)
 

@@ -95,6 +95,16 @@ def test_a_practice_is_begun_with_options_on_the_screen(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+def test_why_it_could_not_be_done_cannot_write_to_the_terminal(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say("/practice syllogism")
+        stage.hear(Failed("practise", "data.txt:1: \x1b[2Jowned\u202e", "mend it"))
+        await stage.sees("owned")
+        assert "\x1b" not in stage.text() and "\u202e" not in stage.text()
+
+    play(scenario, tmp_path)
+
+
 def test_the_learning_line_says_what_is_practised(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         stage.hear(STEP)

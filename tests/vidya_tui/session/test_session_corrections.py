@@ -128,6 +128,21 @@ def test_a_candidate_can_be_picked_after_a_correction(start: Start) -> None:
     assert talk.book == [("hello", "Good day.")]
 
 
+def test_typing_the_answer_that_was_left_standing_teaches_it(start: Start) -> None:
+    talk = start()
+    ask = talk.session.say("hello")
+    talk.session.say("how are you?")  # goes on with the surest, which nobody judged
+    talk.session.reopen(ask)
+    left = talk.session.answer
+    assert left and talk.journal.judgements(ask.id) == []
+    talk.session.correct(left)
+    lesson = talk.last_lesson()
+    assert (lesson.kind, lesson.answer, lesson.rejected) == ("correction", left, ())
+    assert talk.book == [("hello", left)]
+    talk.session.correct(left)  # now it was taught
+    assert len(talk.journal.judgements(ask.id)) == 1
+
+
 def test_a_correction_needs_a_text_and_something_to_correct(start: Start) -> None:
     talk = start()
     assert talk.session.editable() == ""

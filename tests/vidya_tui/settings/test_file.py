@@ -204,6 +204,11 @@ def test_an_unknown_key_cannot_write_to_the_terminal(tmp_path: Path) -> None:
 def test_a_file_that_is_not_toml_or_not_text_is_said(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"not TOML.*line 1"):
         load(written(tmp_path, "candidates: 5"))
+    for endless in (f"candidates = {'9' * 5000}", f"keys = {'[' * 3000}{']' * 3000}"):
+        with pytest.raises(SettingsError, match="not TOML"):
+            load(written(tmp_path, endless))
+    with pytest.raises(SettingsError, match="candidates: is a number of thousands of digits"):
+        load(written(tmp_path, f"candidates = 0x{'f' * 5000}"))
     path = tmp_path / "settings.toml"
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(SettingsError, match="not UTF-8"):

@@ -47,6 +47,14 @@ def test_the_end_of_a_teacher_ends_everything_that_it_did(event: Event) -> None:
     assert now.learning.state == LearnerState("idle", waiting=2), "lessons still wait"
 
 
+def test_work_that_is_asked_of_a_teacher_that_is_gone_ends_at_once() -> None:
+    gone = Failed("worker", "the model's process is gone", "quit and start vidya again")
+    now = after(busy(), gone)
+    assert not now.training.running and now.training.state().startswith("the model's process is")
+    assert now.growing is None and not now.practice.running and now.learning.training is None
+    assert after(now, gone) == now
+
+
 def test_only_these_events_are_the_end_of_a_teacher() -> None:
     ended = {kind for kind in get_args(Event) if issubclass(kind, TeacherEnded)}
     assert ended == {WorkerLost, ModelChanging}

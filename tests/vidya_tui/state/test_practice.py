@@ -52,6 +52,7 @@ def test_a_sample_with_its_rewards_by_component() -> None:
     assert words.startswith("0.95 (correct 1, format 0.5)\n  Is it [bold]?\n")
     failed = PracticeSample(1, "p", "t", 0.0, {"correct": 0.0}, True, "out of time")
     assert practice_state.sampled(failed) == "not judged: out of time\n  p\n  t (cut off)"
+    assert "\x1b" not in practice_state.sampled(replace(failed, failed="\x1b]0;owned\x07"))
 
 
 def test_the_end_in_a_sentence() -> None:

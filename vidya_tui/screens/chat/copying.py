@@ -54,6 +54,8 @@ class Copying:
     def copy_said(self, turns: Turns, *, everything: bool) -> StatusMessage:
         """Copies the whole talk, or else the chosen message, the highlighted candidate or the last
         answer. Raises VidyaError where there is none of these."""
+        if everything and not turns:
+            raise VidyaError("nothing was said yet", "type a message, then press Enter")
         if everything:
             return self.copy("\n\n".join(f"{NAMES[t.role]}: {t.text}" for t in turns))
         if self._conversation.chosen is not None:

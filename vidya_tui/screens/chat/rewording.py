@@ -32,6 +32,8 @@ class Rewording:
         self._conversation, self._prompt, self._completions = conversation, prompt, completions
         self._need, self._tell = need, tell
         self._position: int | None = None
+        self._edited: tuple[int | None, str] = (None, "")
+        """(conversation, text) of the message there."""
 
     def choose_last(self) -> None:
         """Chooses the owner's last message; edits it where one of theirs is chosen already. Raises
@@ -55,6 +57,7 @@ class Rewording:
         if position in controller.mine():
             self._position = position
             text = controller.session.turns[position].text
+            self._edited = (controller.session.conversation, text)
             self._prompt.begin_edit(text, "in other words \u00b7 enter asks, esc leaves it")
             self._completions.close(self._prompt.text)
 
@@ -68,8 +71,12 @@ class Rewording:
         self._position = None
         self._tell(StatusMessage("the message stays as it was; up brings back what you typed"))
 
-    def shown(self, turns: int) -> None:
-        """So many turns are shown now: gives up where the edited message is not among them."""
-        if self._position is not None and self._position >= turns:
+    def shown(self) -> None:
+        """Something else may be shown now: gives up where that is not the edited message any more."""
+        at, session = self._position, self._need().session
+        if at is None:
+            return
+        there = session.turns[at].text if at < len(session.turns) else ""
+        if (session.conversation, there) != self._edited:
             self._position = None
             self._prompt.end_edit()

@@ -379,7 +379,7 @@ class ChatScreen(Steady, Screen[None]):
         self.candidates.show(cards, lines, boxed)
         if not cards and self.focused is self.candidates:
             self.set_focus(self.prompt)
-        self.rewording.shown(len(controller.session.turns))
+        self.rewording.shown()
         situation = controller.situation()
         if situation != self.situation:
             self.situation = situation
