@@ -124,8 +124,8 @@ def groups(themes: Sequence[str]) -> tuple[SettingGroup, ...]:
                 SettingRow(
                     "temperature",
                     "temperature",
-                    "How freely words are drawn, 0 to 10. At 0 the first answer takes the likeliest "
-                    "words; above 1 it begins to dream. Empty: what suits the model.",
+                    "How freely words are drawn, 0 to 10. At 0 the first answer is the likeliest; "
+                    "above 1 it begins to dream. Empty: what suits the model.",
                     step=0.1,
                     otherwise=Sampling.temperature,
                 ),
