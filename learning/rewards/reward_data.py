@@ -217,10 +217,16 @@ def _from_files(journal: Journal) -> tuple[list[Choice], list[Opinion]]:
 
 
 def _choice(journal: Journal, judged: Judged, prompt: Turns, talk: int) -> Choice | None:
-    """None if nothing is left to compare the answer with."""
+    """None if nothing is left to compare the answer with. An offer that was not picked is left out: another
+    question's answer does not say what pleases."""
     judgement, answer = judged.judgement, judged.answer.strip()
     assert isinstance(judgement, Pick | Correction)
-    shown = [c for c in journal.candidates(judgement.ask) if c.ending != "cancelled"]
+    shown = [
+        c
+        for c in journal.candidates(judgement.ask)
+        if c.ending != "cancelled"
+        and not (c.offered and fold_answer(c.text) != fold_answer(answer))
+    ]
     options = [c.text.strip() for c in sorted(shown, key=_place)]
     if isinstance(judgement, Correction):
         for lesson in journal.lessons_of(judged.id):

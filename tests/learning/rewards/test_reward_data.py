@@ -46,6 +46,17 @@ def test_cancelled_empty_and_same_answers_are_no_options(journal: Journal) -> No
     assert found.options == ("Hi.", "Yes.")
 
 
+def test_an_offer_counts_only_where_it_was_picked(journal: Journal) -> None:
+    for picked in (1, 3):
+        number = ask(journal, f"hello {picked}", ["Hi.", "Yes."])
+        offer = Candidate(number, 3, "Max.", (1,), (-0.5,), "end", 1, offered=True)
+        journal.add_candidates([offer])
+        judge(journal, Pick(number, picked), "Hi." if picked == 1 else "Max.")
+    without, with_it = preferences(journal).choices
+    assert set(without.options) == {"Hi.", "Yes."}
+    assert set(with_it.options) == {"Hi.", "Yes.", "Max."}
+
+
 def test_none_of_these_prefers_what_was_typed(journal: Journal) -> None:
     correct(journal, "Hello", ["Hi.", "Hm?"], "Good day.")
     (found,) = preferences(journal).choices
