@@ -272,7 +272,8 @@ class PracticeSettings:
     """Problems whose answers differ in reward that the updates need, 0 or >= `groups`; 0: `groups`. With
     fewer no optimizer step is taken: they wait for those of the next steps."""
     max_age: int = 2
-    """Steps for which a problem's answers wait at most, >= 0; 0: only those of the newest step are used."""
+    """Updates that a problem's answers outlive at most while they wait for others, >= 0; 0: only those of the
+    newest weights are used."""
     max_drift: float = 0.5
     """Mean |log ratio| in nats a token above which answers that waited are dropped, above 0."""
     updates: int = 2

@@ -116,6 +116,8 @@ class GrpoTrainer:
             team=team,
         )
         self.step_number = 0
+        self._moved = 0
+        """How often the weights have moved, which numbers them for the buffers."""
         self._buffer = ExperienceBuffer(settings.buffer_size or settings.groups, settings.max_age)
         self._buffers = [self._buffer]
         """One for each kind of answers that is learned from; in self-play new problems are a second kind."""
@@ -218,7 +220,8 @@ class GrpoTrainer:
         kl = self._distance(drawn)
         batches = [buffer.batch(self._rng) or [] for buffer in self._buffers]
         reports = self._learn(batches)
-        ages = [self.step_number - one.born for batch in batches for one in batch]
+        ages = [self._moved - one.born for batch in batches for one in batch]
+        self._moved += bool(reports)
         learned = Learned(reports, ages, len(self._buffer), self._buffer.size, dropped)
         seconds = time.monotonic() - started
         report = step_report(self.step_number, drawn, learned, kl, seconds, self.settings.shown)
@@ -231,6 +234,7 @@ class GrpoTrainer:
             self.keeper.gradients(self.model, mending=True)
             self._step()
 
+        self._moved += 1
         rehearse(step, mended)
 
     # ------------------------------------------------------------ drawing
@@ -270,7 +274,7 @@ class GrpoTrainer:
             for prompt, samples in zip(drawn.prompts, drawn.groups, strict=True)
             if is_dead(samples) is False
         ]
-        buffer.add(self._penalised(live, weight), self.step_number)
+        buffer.add(self._penalised(live, weight), self._moved)
         return len(live)
 
     def _penalised(self, groups: list[ScoredGroup], weight: float) -> list[ScoredGroup]:
@@ -297,8 +301,8 @@ class GrpoTrainer:
 
     def _drop(self, buffer: ExperienceBuffer) -> int:
         """Drops groups that waited too long, or from which the policy has moved away; returns how many."""
-        old = buffer.drop_old(self.step_number)
-        waiting = buffer.waiting(self.step_number)
+        old = buffer.drop_old(self._moved)
+        waiting = buffer.waiting(self._moved)
         read = self._read(self.model, [one.group for one in waiting])
         drifted = []
         for one, values in zip(waiting, read, strict=True):

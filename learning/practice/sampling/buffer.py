@@ -2,8 +2,9 @@
 
 A step on a few groups is as long as one on many, because Adam does not shrink it, but its direction is noise.
 So groups whose answers differ in reward are collected, over several rollouts if need be, and each is used for
-one update. The log-probabilities at the time of drawing stay with them, so ratios are right however old they
-are. Left out: which groups have something to learn from (learning.practice.trainer).
+one update. A group is as old as the updates since it was drawn: without one the weights are still those that
+drew it. The log-probabilities at the time of drawing stay with it, so ratios are right however old it is.
+Left out: which groups have something to learn from (learning.practice.trainer).
 """
 
 from __future__ import annotations
@@ -45,14 +46,14 @@ class Kept:
 
     group: ScoredGroup
     born: int
-    """Number of the rollout that it comes from."""
+    """Number of the weights that drew it."""
 
 
 class ExperienceBuffer:
     """Collects live groups until `size` of them are there."""
 
     def __init__(self, size: int, max_age: int, most: int | None = None) -> None:
-        """size: groups that an update needs. max_age: rollouts for which a group may wait; 0: none. most:
+        """size: groups that an update needs. max_age: updates that a group may outlive; 0: none. most:
         groups that an update takes if they are there; None: `size`."""
         self.size, self.max_age, self.most = size, max_age, most or size
         self._kept: list[Kept] = []
@@ -60,19 +61,19 @@ class ExperienceBuffer:
     def __len__(self) -> int:
         return len(self._kept)
 
-    def add(self, groups: Sequence[ScoredGroup], rollout: int) -> None:
-        """Adds the live groups of a rollout."""
-        self._kept += [Kept(group, rollout) for group in groups]
+    def add(self, groups: Sequence[ScoredGroup], weights: int) -> None:
+        """Adds the live groups of a rollout. weights: their number, one more after each update."""
+        self._kept += [Kept(group, weights) for group in groups]
 
-    def drop_old(self, rollout: int) -> int:
-        """Drops groups that have waited too long at this rollout; returns how many."""
-        kept = [one for one in self._kept if rollout - one.born <= self.max_age]
+    def drop_old(self, weights: int) -> int:
+        """Drops groups that are too old for these weights; returns how many."""
+        kept = [one for one in self._kept if weights - one.born <= self.max_age]
         dropped, self._kept = len(self._kept) - len(kept), kept
         return dropped
 
-    def waiting(self, rollout: int) -> list[Kept]:
-        """Those of earlier rollouts."""
-        return [one for one in self._kept if one.born < rollout]
+    def waiting(self, weights: int) -> list[Kept]:
+        """Those of earlier weights."""
+        return [one for one in self._kept if one.born < weights]
 
     def drop(self, some: Sequence[Kept]) -> None:
         """Drops these groups."""

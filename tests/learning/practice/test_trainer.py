@@ -151,6 +151,19 @@ def test_where_few_groups_are_live_so_many_are_drawn_that_an_update_is_reached(
     )
 
 
+def test_groups_wait_as_long_as_the_weights_are_those_that_drew_them(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, replay: Replay
+) -> None:
+    live, dead = [0.0, 1.0], [1.0, 1.0]
+    settings = replace(TINY, groups=4, group_size=2, updates=1, redraws=0, max_age=0)
+    session = Rigged(tiny_model, tiny_tokenizer, Sums(9), replay, settings)
+    session.rig([live, dead, dead, dead] * 5)
+    steps = [session.step() for _ in range(5)]
+    assert [step.updates for step in steps] == [0, 0, 0, 1, 0]
+    assert [step.waiting for step in steps] == [1, 2, 3, 0, 1]
+    assert all(step.dropped == 0 for step in steps) and steps[3].age == 0.0
+
+
 def test_redrawing_has_an_end(tiny_model: Model, tiny_tokenizer: Tokenizer, replay: Replay) -> None:
     session = rigged(tiny_model, tiny_tokenizer, replay, [[0.0, 0.0]] * 6, redraws=2)
     report = session.step()
@@ -287,7 +300,7 @@ def test_no_step_is_taken_on_fewer_live_groups_than_asked_for(
     assert all(torch.equal(before[name], value) for name, value in tiny_model.state_dict().items())
     second = session.step()
     assert session.rewards == [], "drawn was what is missing, and as many dead ones as before"
-    assert (second.updates, second.waiting, second.age) == (1, 0, 0.5)
+    assert (second.updates, second.waiting, second.age) == (1, 0, 0.0)
     assert session.updates == 1 and second.ratio != 1.0
 
 
@@ -299,6 +312,7 @@ def test_groups_that_the_model_has_moved_away_from_are_dropped(
     session.step()
     with torch.no_grad():
         tiny_model.embedding.weight[5].mul_(30.0)  # the answers' first id
+    session._moved += 1
     assert session.step().dropped == 1
 
 

@@ -27,7 +27,7 @@ def test_what_waited_too_long_is_dropped() -> None:
     buffer = ExperienceBuffer(9, max_age=2)
     buffer.add(groups(1), 1)
     buffer.add(groups(2), 2)
-    assert [buffer.drop_old(rollout) for rollout in (2, 3, 4, 5)] == [0, 0, 1, 1]
+    assert [buffer.drop_old(weights) for weights in (2, 3, 4, 5)] == [0, 0, 1, 1]
 
 
 def test_with_no_age_only_the_newest_are_used() -> None:
@@ -36,7 +36,7 @@ def test_with_no_age_only_the_newest_are_used() -> None:
     assert buffer.drop_old(2) == 1 and len(buffer) == 0
 
 
-def test_those_of_earlier_rollouts_can_be_looked_at_and_dropped() -> None:
+def test_those_of_earlier_weights_can_be_looked_at_and_dropped() -> None:
     buffer = ExperienceBuffer(9, max_age=2)
     buffer.add(groups(1, 2), 1)
     buffer.add(groups(3), 2)
