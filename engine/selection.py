@@ -59,7 +59,7 @@ class Standards:
     alone: bool = False
     """Whether that holds for one candidate alone too."""
     even_greedy: bool = False
-    """Whether it also holds for one that is decoded greedily alone, which else stays as it is."""
+    """Whether `at_a_loss` is also asked about a single greedy candidate. If not, it always stays."""
     offer: Callable[[Sequence[Finished]], tuple[int, ...]] = lambda _: ()
     """Ids, including the end token, of a text that takes the place of the last candidate but one; empty:
     none. Called once, with the candidates so far, of which there will be at least three."""

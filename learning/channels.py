@@ -170,8 +170,9 @@ def learn_from_removal(turns: Turns, old: str) -> Lesson:
 
 
 def learn_again(lesson: Lesson, old: str | None = None) -> Lesson:
-    """A new lesson with the same content, for one that was undone or that nobody had judged. old: the answer
-    of the owner's whose place it takes; what the first one replaced may have been the model's."""
+    """A new lesson with the same content, for one that was undone or that nobody had judged. old: the owner's
+    answer that the new lesson replaces. The answer that `lesson` replaced is not taken over: the model may
+    have written it."""
     weight = 1.0 if lesson.kind == "continuation" else lesson.weight
     again = replace(lesson, kind="example", id=0, judgement=None, state="waiting", weight=weight)
     return replace(again, replaces=old)

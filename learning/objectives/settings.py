@@ -146,8 +146,9 @@ def check_both(
     way: str = "",
     next_step: str = "",
 ) -> None:
-    """Raises ConfigError unless a field fits another one. rule: what must hold, in words; way: what goes
-    before the fields' names where they are typed; next_step: what to do if not simply to change one."""
+    """Raises ConfigError unless `fits`. name, other: two fields that limit each other. rule: the limit, in
+    words. way: prefix of both names in options, such as "few.". next_step: advice of the error; empty: to
+    change one of the two."""
     if not fits:
         both = f"{way}{name} is {_typed(settings, name)}, and {way}{other} is {_typed(settings, other)}"
         raise ConfigError(

@@ -128,5 +128,5 @@ def tensors_mark(tensors: Iterable[Tensor]) -> str:
     """Hash of some tensors."""
     digest = hashlib.blake2b(digest_size=16)
     for value in tensors:
-        digest.update(value.detach().float().cpu().contiguous().numpy().tobytes())
+        digest.update(value.detach().float().cpu().contiguous().numpy().data)
     return digest.hexdigest()

@@ -316,8 +316,8 @@ class PracticeJob:
         self._telling.stepped(report, self._choice.state() if self._choice else None)
 
     def _begin(self, value: ValueHead | None) -> None:
-        """Records the run and all that it depends on, once, and tells it. value: what its critic begins with.
-        Raises NotFound if the run that it repeats is not in the journal."""
+        """Writes the run's record to the journal and emits PracticeStarted, at the first part only. value:
+        what the critic loaded. Raises NotFound if the run that it repeats is not in the journal."""
         if self._telling.run is not None:
             return
         request, weights = self._request, self._transaction.weights

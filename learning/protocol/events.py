@@ -55,7 +55,7 @@ class CandidateDone:
 
     candidate: Candidate
     recalled: int | None = None
-    """The lesson that was recalled for it, or that it offers; None where it comes from the weights alone."""
+    """Id of the lesson that was recalled or offered; None if the model answered from its weights alone."""
 
 
 @dataclass(frozen=True)

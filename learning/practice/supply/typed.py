@@ -43,7 +43,7 @@ def _word(line: str, start: int) -> tuple[str, int]:
 
 
 def _begun(line: str, start: int) -> tuple[str, str, int]:
-    """(the word's `NAME=`, its value if that is quoted or JSON, where these end)."""
+    """(`NAME=` or "", the value or "", end) of the word at `start`. It reads only quoted and JSON values."""
     name = _NAME.match(line, start)
     if name is None:
         return ("", *_value(line, start, named=False))
