@@ -9,6 +9,7 @@ functions of the settings. Left out: sampling and scoring (learning.practice), t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 
 import torch
@@ -93,9 +94,6 @@ class GrpoReport:
     """Active tokens."""
     ratio: float = 0.0
     """Mean of π / π_behaviour; 1 in the first update after a rollout."""
-    apart: float = 0.0
-    """Mean of |log π - log π_behaviour| in nats; in the first update after a rollout what drawing and
-    training compute differently."""
 
 
 @dataclass(frozen=True)
@@ -191,10 +189,9 @@ def grpo_gradients(
                 report.entropy += float(entropy(logits).sum())
                 report.clipped += float(out_of_bounds(ratio, advantages, *bounds).sum())
                 report.ratio += float(ratio.sum())
-                report.apart += float(log_ratio.abs().sum())
             seen += len(now)
         hidden.backward(leaf.grad)
-    summed = ("entropy", "clipped", "ratio", "apart", "kl")
+    summed = ("entropy", "clipped", "ratio", "kl")
     own = [getattr(report, name) for name in summed]
     report.loss, tokens, *sums = team.total(report.loss, seen, *own)
     for name, value in zip(summed, sums, strict=True):
@@ -208,17 +205,18 @@ def log_probabilities(
     groups: Sequence[GrpoGroup],
     settings: GrpoSettings,
     *,
+    precise: bool = False,
     pause: Callable[[], None] = lambda: None,
 ) -> list[list[Tensor]]:
     """Log-probabilities of all answers, active or not: [group][answer] -> [own tokens], in nats, without
-    gradient."""
+    gradient. They are those of `grpo_gradients`; precise: in float32, also where bfloat16 is faster."""
     found: list[list[Tensor]] = []
     for group in groups:
         own: list[Tensor] = []
         for row in _split(group.prompt, group.answers, settings.micro_tokens):
             pause()
             packed = _pack(row, model.device)
-            values = _token_log_probabilities(model, packed, settings)
+            values = _token_log_probabilities(model, packed, settings, precise)
             own += values.split([a.drawn for a in row.answers])
         found.append(own)
     return found
@@ -271,19 +269,21 @@ def _pack(
     )
 
 
-def _hidden(model: Model, packed: _Packed) -> Tensor:
+def _hidden(model: Model, packed: _Packed, precise: bool = False) -> Tensor:
     """Hidden states at the positions that predict the answers' tokens, [L, D]."""
-    with autocast(model.device):
+    with nullcontext() if precise else autocast(model.device):
         hidden = model.hidden_states(packed.ids, positions=packed.positions, mask=packed.mask)
     return hidden[0, packed.source]
 
 
-def _token_log_probabilities(model: Model, packed: _Packed, settings: GrpoSettings) -> Tensor:
+def _token_log_probabilities(
+    model: Model, packed: _Packed, settings: GrpoSettings, precise: bool = False
+) -> Tensor:
     """Log-probabilities [L] in nats; computes the logits of CHUNK positions at a time."""
-    hidden = _hidden(model, packed)
+    hidden = _hidden(model, packed, precise)
     parts = []
     for start in range(0, len(packed.labels), CHUNK):
-        with autocast(model.device):
+        with nullcontext() if precise else autocast(model.device):
             logits = model.logits(hidden[start : start + CHUNK])
         logits = logits.float() / settings.temperature
         labels = packed.labels[start : start + CHUNK]

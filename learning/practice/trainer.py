@@ -21,7 +21,6 @@ from engine.model import Model
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.agents.credit import GroupAdvantages
 from learning.agents.value import ValueHead
-from learning.maths.kl import k1, k3, penalised
 from learning.memory.reference import reference_of
 from learning.memory.replay import Replay
 from learning.memory.retention import Retention, rehearse
@@ -29,7 +28,6 @@ from learning.objectives.grpo import (
     GrpoGroup,
     GrpoReport,
     grpo_gradients,
-    log_probabilities,
 )
 from learning.objectives.processes import ALONE, ProcessGroup
 from learning.objectives.stepper import Stepper
@@ -37,6 +35,7 @@ from learning.objectives.token_credit import credited, trajectories
 from learning.practice.checks.yardstick import Yardstick
 from learning.practice.critic import RolloutCritic
 from learning.practice.figures import Learned, StepReport, is_dead, step_report
+from learning.practice.rereading import Reader
 from learning.practice.sampling.buffer import (
     ExperienceBuffer,
     Kept,
@@ -57,8 +56,9 @@ from learning.practice.trained import TrainedWeights, WholeModel
 from learning.practice.warm_up import WarmUpReport, warm_up
 from learning.rewards.task import Problem, Task
 
-KL_GROUPS = 4
-"""Groups per step, dead or not, on which the KL from the weights before the first step is estimated."""
+READ_GROUPS = 4
+"""Groups per step, dead or not, on which the KL from the weights before the first step is estimated, and
+whether drawing computes what training does."""
 
 
 class GrpoTrainer:
@@ -90,6 +90,7 @@ class GrpoTrainer:
         self._rng = random.Random(seed)
         self.generator = torch.Generator().manual_seed(team.own_seed(seed))
         self.roller = self._sampler(tokenizer, task)
+        self._reader = Reader(settings.objective, pause, team)
 
         def fits(problem: Problem) -> bool:
             return self.roller.fits(model, problem)
@@ -217,14 +218,22 @@ class GrpoTrainer:
         drawn = self._draw()
         self.roller.judged([sample for part in drawn for sample in part.samples])
         self._source.learn(drawn)
-        kl = self._distance(drawn)
+        groups = [
+            scored_group(prompt, samples)
+            for part in drawn[:1]  # redrawn ones stand for dead ones, which are in the first part
+            for prompt, samples in zip(part.prompts, part.groups, strict=True)
+        ][:READ_GROUPS]
+        kl = self._reader.divergence(self.start, groups)
+        mismatch = self._reader.mismatch(self.model, groups)
         batches = [buffer.batch(self._rng) or [] for buffer in self._buffers]
         reports = self._learn(batches)
         ages = [self._moved - one.born for batch in batches for one in batch]
         self._moved += bool(reports)
         learned = Learned(reports, ages, len(self._buffer), self._buffer.size, dropped)
         seconds = time.monotonic() - started
-        report = step_report(self.step_number, drawn, learned, kl, seconds, self.settings.shown)
+        report = step_report(
+            self.step_number, drawn, learned, seconds, self.settings.shown, kl=kl, mismatch=mismatch
+        )
         return replace(report, arms=self._source.arms())
 
     def mend(self, mended: Callable[[], bool]) -> None:
@@ -274,36 +283,17 @@ class GrpoTrainer:
             for prompt, samples in zip(drawn.prompts, drawn.groups, strict=True)
             if is_dead(samples) is False
         ]
-        buffer.add(self._penalised(live, weight), self._moved)
+        live = self._reader.as_trained(self.model, live)
+        if weight:
+            live = self._reader.penalised(self.start, live, weight)
+        buffer.add(live, self._moved)
         return len(live)
-
-    def _penalised(self, groups: list[ScoredGroup], weight: float) -> list[ScoredGroup]:
-        """The groups with the divergence from the weights before the first step taken off their rewards.
-        weight: reward per nat."""
-        if not weight:
-            return groups
-        assert self._start is not None
-        found = []
-        read = self._read(self._start, groups)
-        for group, was in zip(groups, read, strict=True):
-            sums = torch.stack(
-                [
-                    k1(torch.tensor(answer.logprobs), values.cpu()).sum()
-                    for answer, values in zip(group.answers, was, strict=True)
-                ]
-            )
-            last = penalised(torch.tensor([paid[-1] for paid in group.rewards]), sums, weight)
-            rewards = [
-                (*paid[:-1], end) for paid, end in zip(group.rewards, last.tolist(), strict=True)
-            ]
-            found.append(replace(group, rewards=tuple(rewards)))
-        return found
 
     def _drop(self, buffer: ExperienceBuffer) -> int:
         """Drops groups that waited too long, or from which the policy has moved away; returns how many."""
         old = buffer.drop_old(self._moved)
         waiting = buffer.waiting(self._moved)
-        read = self._read(self.model, [one.group for one in waiting])
+        read = self._reader.read(self.model, [one.group for one in waiting])
         drifted = []
         for one, values in zip(waiting, read, strict=True):
             was = torch.tensor([p for answer in one.group.answers for p in answer.logprobs])
@@ -311,27 +301,6 @@ class GrpoTrainer:
                 drifted.append(one)
         buffer.drop(drifted)
         return old + len(drifted)
-
-    def _read(self, model: Model, groups: Sequence[ScoredGroup]) -> list[list[torch.Tensor]]:
-        plain = [GrpoGroup(group.prompt, group.answers) for group in groups]
-        return log_probabilities(model, plain, self.settings.objective, pause=self._pause)
-
-    @torch.no_grad()
-    def _distance(self, drawn: Sequence[Drawn]) -> float:
-        """Mean KL per token to the weights before the first step, in nats, estimated by k3 on the answers
-        of some groups, whether they are dead or not."""
-        assert self._start is not None
-        groups = [
-            scored_group(prompt, samples)
-            for part in drawn[:1]  # redrawn ones stand for dead ones, which are in the first part
-            for prompt, samples in zip(part.prompts, part.groups, strict=True)
-        ][:KL_GROUPS]
-        read = self._read(self._start, groups)
-        now = [p for group in groups for answer in group.answers for p in answer.logprobs]
-        if not now:
-            return 0.0
-        was = torch.cat([values for own in read for values in own]).cpu()
-        return float(k3(torch.tensor(now), was).mean())
 
     # ------------------------------------------------------------ learning
 

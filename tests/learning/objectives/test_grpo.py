@@ -200,7 +200,6 @@ def test_log_probabilities_are_those_of_generation(tiny_model: Model) -> None:
             torch.testing.assert_close(value, torch.tensor(item.logprobs), atol=2e-4, rtol=1e-4)
     report = grpo_gradients(tiny_model, groups, settings)
     assert report.ratio == pytest.approx(1.0, abs=1e-3)
-    assert 0.0 < report.apart < 2e-4
     assert report.clipped == 0.0
 
 

@@ -68,7 +68,7 @@ def _measure(team: ProcessGroup, out: Path) -> None:
         tensor.grad /= team.size
     Stepper(tensors, 1e-3, team=team).step()
     saved |= {f"weight/{n}": p.detach() for n, p in enumerate(tensors)}
-    saved["report"] = torch.tensor([report.loss, report.entropy, report.ratio, report.apart])
+    saved["report"] = torch.tensor([report.loss, report.entropy, report.ratio])
     texts = team.gather([f"{team.rank}:{n}" for n in range(2 - team.rank)])
     assert texts == (["0:0", "1:0", "0:1"] if team.size == 2 else ["0:0", "0:1"])
     assert team.total(float(team.rank)) == [float(team.size - 1)]
