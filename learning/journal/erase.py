@@ -51,7 +51,8 @@ def plan_erasure(
     """The rows to erase for one of the arguments, with all rows that quote them.
 
     conversation: everything in it. ask: the ask, and all later asks that have it in their history. lesson:
-    the lesson, its judgement, all later asks that have its answer in their history, and wherever else its answer was shown, as offers are, or left standing, unless another
+    the lesson, its judgement, all later asks that have its answer in their history or were asked again for
+    its reason, and wherever else its answer was shown, as offers are, or left standing, unless another
     judgement is about it. text: every ask, lesson and title that contains the text, ignoring case and kinds
     of white space. all: everything. Raises NotFound if nothing matches, and JournalError unless exactly one
     argument is given.
@@ -86,6 +87,7 @@ def plan_erasure(
         if row and row[1] is not None:
             judgements = {row[1]}
             lessons |= _numbers(store, "SELECT id FROM lessons WHERE judgement = ?", row[1])
+            asks |= _numbers(store, _ASKED_AGAIN, row[1])
         if row and row[0] is not None and row[2]:
             asks |= _quoting(store, row[0], row[2])
         if row and row[2]:
@@ -207,6 +209,10 @@ _PRACTISED = """SELECT practice FROM practice_samples
 """Runs that practised on the message of an ask, as `taste` does."""
 
 
+_ASKED_AGAIN = """SELECT a.id FROM judgements j JOIN asks b ON b.id = j.ask
+    JOIN asks a ON a.conversation = b.conversation AND a.reason = j.reason AND a.old = j.answer
+    WHERE j.id = ? AND j.kind = 'rating'"""
+"""Asks that were asked again for the reason of a rating."""
 _UNJUDGED = """NOT EXISTS (SELECT 1 FROM judgements AS other WHERE other.ask = copy.ask AND other.id IS NOT ?2
     AND (stripped(other.answer) = ?1 OR other.kind = 'pick' AND other.number = copy.number))"""
 _CANDIDATES, _ANSWERS, _WEAK = (

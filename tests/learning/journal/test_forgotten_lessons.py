@@ -1,4 +1,4 @@
-"""A forgotten lesson takes along the copies of its answer."""
+"""A forgotten lesson takes along the copies of its answer, and a forgotten rating its reason."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from engine.config import Sampling
 from learning.channels import learn_from_continuation, learn_from_correction, learn_from_rating
 from learning.journal.journal import Journal
 from learning.lessons.forget_files import going
-from learning.protocol.records import Again, Candidate, Correction, Rating
+from learning.protocol.records import Again, Candidate, Correction, Lesson, Pick, Rating
 from tests.learning.journal.test_erase import correct, say, traces
 
 
@@ -75,3 +75,23 @@ def test_an_offer_that_was_rated_is_a_lesson_of_its_own(journal: Journal) -> Non
     (own,) = journal.lessons_of(number)
     journal.forget(lesson=own.id)
     assert traces(journal, "swordfish") == []
+
+
+def test_a_forgotten_rating_takes_its_reason_along(journal: Journal) -> None:
+    rated, other = say(journal, "hello"), say(journal, "hello")
+    numbers = [
+        journal.judge(Rating(one.id, "bad", reason), "Hi.", [Lesson("rating", one.turns, "")])
+        for one, reason in ((rated, "as Swordfish would"), (other, "shorter"))
+    ]
+    asked, kept = (
+        journal.add_ask(one.conversation, one.turns, Sampling(), again=Again("Hi.", reason))
+        for one, reason in ((rated, "as Swordfish would"), (other, "shorter"))
+    )
+    picked = Pick(asked.id, 1, "as Swordfish would")
+    journal.judge(picked, "Ahoy.", [Lesson("pick", asked.turns, "Ahoy.")])
+    (lesson,) = journal.lessons_of(numbers[0])
+    assert journal.to_forget(lesson=lesson.id).asks == (asked.id,)
+    journal.forget(lesson=lesson.id)
+    assert traces(journal, "Swordfish") == []
+    assert journal.ask(rated.id) == rated
+    assert journal.ask(kept.id) == kept
