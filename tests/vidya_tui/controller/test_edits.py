@@ -36,6 +36,8 @@ def test_a_replaced_lesson_that_is_taught_again_replaces_the_later_one(tmp_path:
     Edits(talk.session, talk.book_path).teach_again(taught(talk.journal, [1])[0])
     assert talk.last_lesson().replaces == "You are Tom."
     assert talk.book == [("Who am I?", "You are Max.")]
+    talk.session.undo()
+    assert talk.book == [("Who am I?", "You are Tom.")]
     talk.journal.close()
 
 
