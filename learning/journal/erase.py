@@ -251,15 +251,19 @@ def _quoting(store: Store, ask: int, answer: str | None = None) -> set[int]:
 
 
 def _carried_over(store: Store, asks: set[int]) -> set[int]:
-    """The lessons that carry the reason of another ask over to a message that only these asks have."""
-    rows = store.rows("SELECT id, prompt FROM lessons WHERE kind = 'reason'")
+    """The lessons that hang on another ask, as what a reason was carried over to does, and whose message
+    only these asks have."""
+    rows = store.rows(
+        """SELECT l.id, json_extract(l.prompt, '$[#-1][1]') AS said FROM lessons l
+        JOIN asks a ON a.id = l.ask WHERE l.kind != 'owner_words' AND said IS NOT a.message"""
+    )
     if not rows or not asks:
         return set()
     said: dict[str, set[int]] = {}
     for number, message in store.rows("SELECT id, message FROM asks"):
         said.setdefault(message, set()).add(number)
     only = {message for message, numbers in said.items() if numbers <= asks}
-    return {number for number, prompt in rows if json.loads(prompt)[-1][1] in only}
+    return {number for number, message in rows if message in only}
 
 
 def _containing(store: Store, wanted: str) -> tuple[set[int], set[int], set[int]]:
