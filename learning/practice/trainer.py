@@ -314,7 +314,8 @@ class GrpoTrainer:
 
     def _read(self, model: Model, groups: Sequence[ScoredGroup]) -> list[list[torch.Tensor]]:
         plain = [GrpoGroup(group.prompt, group.answers) for group in groups]
-        return log_probabilities(model, plain, self.settings.objective, pause=self._pause)
+        objective, never = self.settings.objective, self.roller.never(model)
+        return log_probabilities(model, plain, objective, never=never, pause=self._pause)
 
     @torch.no_grad()
     def _distance(self, drawn: Sequence[Drawn]) -> float:
@@ -379,6 +380,7 @@ class GrpoTrainer:
                     groups,
                     settings.objective,
                     reference=reference,
+                    never=self.roller.never(self.model),
                     longest=self.roller.longest,
                     pause=self._pause,
                     team=self.team,
