@@ -1,11 +1,11 @@
 """Samples many answers to many prompts in one batch that stays full, for reinforcement learning.
 
 Each prompt is prefilled once and its keys and values are copied to all its answers; a row whose answer has
-ended takes the next one at once. Samples from the plain distribution at one temperature and records the
-log-probability of each token under it, so that importance ratios are exact. Where a world answers a reply,
-its words are read token by token in the same row and the next reply follows: nothing is computed or encoded
-twice. Replies that end in one step are given to it together. Left out: top-p, penalties, distinctness and
-streaming (engine.generate).
+ended takes the next one at once. Samples from the plain distribution at one temperature, without the ids
+that no answer has, and records the log-probability of each token under it, so that importance ratios are
+exact. Where a world answers a reply, its words are read token by token in the same row and the next reply
+follows: nothing is computed or encoded twice. Replies that end in one step are given to it together. Left
+out: top-p, penalties, distinctness and streaming (engine.generate).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from engine.config import ModelConfig
 from engine.errors import DataError
 from engine.model import Model
 from engine.packed import packed
-from engine.sampling import sample
+from engine.sampling import NEVER, sample
 from engine.tokenizers.chat_format import encode_prompt
 from engine.tokenizers.tokenizer import Tokenizer
 
@@ -150,6 +150,7 @@ class Rollout:
         group: int,
         *,
         ends: Collection[int],
+        never: Sequence[int] = (),
         max_tokens: int,
         temperature: float = 1.0,
         generator: torch.Generator,
@@ -157,9 +158,10 @@ class Rollout:
         world: World | None = None,
         pause: Callable[[], None] = lambda: None,
     ) -> None:
-        """prompts: ids. ends: ids that end a reply, see Tokenizer.not_text. max_tokens: of a reply.
-        temperature 0: greedy decoding. world: None: an answer is one reply. pause: called between forward
-        passes. Raises DataError if a prompt leaves no room for an answer."""
+        """prompts: ids. ends: ids that end a reply, see Tokenizer.not_text. never: ids that are not drawn
+        (Tokenizer.unsaid): they have probability 0 before the others' log-probabilities are computed.
+        max_tokens: of a reply. temperature 0: greedy decoding. world: None: an answer is one reply. pause:
+        called between forward passes. Raises DataError if a prompt leaves no room for an answer."""
         longest = max(map(len, prompts), default=0)
         if prompts and longest + 1 > model.config.context:
             raise DataError(
@@ -168,6 +170,7 @@ class Rollout:
             )
         self._model, self._prompts, self._group = packed(model), prompts, group
         self._ends, self._temperature = ends, temperature
+        self._never = torch.tensor(list(never), dtype=torch.long, device=model.device)
         self._max_tokens, self._world = max_tokens, world
         room = [model.config.context - len(p) for p in prompts]
         self._limits = room if world else [min(max_tokens, left) for left in room]
@@ -224,8 +227,10 @@ class Rollout:
 
     def _draw(self, logits: Tensor) -> tuple[list[int], list[float]]:
         if self._temperature == 0.0:
-            return logits.argmax(-1).tolist(), [0.0] * len(logits)
-        ids, logprobs = sample(logits / self._temperature, self._generator)
+            best = logits.index_fill(1, self._never, NEVER).argmax(-1)
+            return best.tolist(), [0.0] * len(logits)
+        shaped = (logits / self._temperature).index_fill_(1, self._never, NEVER)
+        ids, logprobs = sample(shaped, self._generator)
         return ids.tolist(), logprobs.tolist()
 
     def _take(self, row: _RolloutRow, token: int, logprob: float) -> bool:
@@ -326,6 +331,7 @@ def message_answers(
         [encode_prompt(tokenizer, [("user", m)], config.context, max_tokens) for m in messages],
         group,
         ends=tokenizer.not_text(config.vocab_size),
+        never=tokenizer.unsaid(config.vocab_size),
         max_tokens=max_tokens,
         temperature=temperature,
         generator=generator or torch.Generator(),

@@ -103,6 +103,11 @@ class Tokenizer(ABC):
         learned = self.says_tags if says_tags is None else says_tags
         return set(self.not_text(vocab_size)).difference(self.own_tags if learned else ())
 
+    def unsaid(self, vocab_size: int, *, says_tags: bool | None = None) -> tuple[int, ...]:
+        """Ids that a sampled reply never has, ascending: those of `reply_ends` at which no answer ends."""
+        ends = self.reply_ends(vocab_size, says_tags=says_tags)
+        return tuple(sorted(set(ends).difference(self.chat.stop_ids)))
+
 
 def without_lone_surrogates(text: str) -> str:
     """The text with each lone surrogate replaced by U+FFFD. A terminal can send lone surrogates, but no

@@ -15,14 +15,16 @@ WRITTEN: tuple[LessonKind, ...] = ("pick", "correction", "example")
 """Kinds of lessons whose answers are written into the owner's book."""
 
 
-def taught(journal: Journal, question: str, answer: str, but: Collection[int] = ()) -> list[bool]:
+def taught(
+    journal: Journal, question: str, answer: str, but: Collection[int] = (), after: int = 0
+) -> list[bool]:
     """For each lesson with this question and answer, whether it still stands. Ignores lessons of the
-    judgements in `but`."""
+    judgements in `but`, and those up to number `after`."""
     wanted = (question.split(), answer.split())
     standing = {lesson.id for lesson in journal.standing()}
     return [
         lesson.id in standing
-        for lesson in journal.lessons(kinds=WRITTEN)
+        for lesson in journal.lessons(kinds=WRITTEN, after=after)
         if lesson.prompt
         and (lesson.prompt[-1].text.split(), lesson.answer.split()) == wanted
         and (lesson.judgement is None or lesson.judgement not in but)

@@ -8,12 +8,12 @@ from them first (learning.lessons.forget).
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from engine.errors import JournalError, NotFound
-from learning.journal.database import Store
+from learning.journal.database import Row, Store
 from learning.journal.migrations import backups
 from learning.journal.search import rebuild_index
 from learning.text.normalise import fold_spaces
@@ -35,6 +35,8 @@ class ErasurePlan:
     """Runs of practice to delete, with the answers that were kept of them."""
     candidates: tuple[int, ...] = ()
     """Candidates to delete whose asks stay."""
+    answers: tuple[int, ...] = ()
+    """Unjudged answers to delete whose asks stay."""
 
 
 def plan_erasure(
@@ -49,10 +51,11 @@ def plan_erasure(
     """The rows to erase for one of the arguments, with all rows that quote them.
 
     conversation: everything in it. ask: the ask, and all later asks that have it in their history. lesson:
-    the lesson, its judgement, all later asks that have its answer in their history, and the candidates
-    that give its answer, as offers do, unless another judgement is about them. text: every ask,
-    lesson and title that contains the text, ignoring case and kinds of white space. all: everything. Raises
-    NotFound if nothing matches, and JournalError unless exactly one argument is given.
+    the lesson, its judgement, all later asks that have its answer in their history or were asked again for
+    its reason, and wherever else its answer was shown, as offers are, or left standing, unless another
+    judgement is about it. text: every ask, lesson and title that contains the text, ignoring case and kinds
+    of white space. all: everything. Raises NotFound if nothing matches, and JournalError unless exactly one
+    argument is given.
     """
     given = [conversation is not None, ask is not None, lesson is not None, text is not None, all]
     wanted = fold_spaces(text or "")
@@ -65,6 +68,7 @@ def plan_erasure(
     titles: set[int] = set()
     practices: set[int] = set()
     candidates: set[int] = set()
+    answers: set[int] = set()
     if all:
         practices = _numbers(store, "SELECT id FROM practices")
         asks = _numbers(store, "SELECT id FROM asks")
@@ -83,10 +87,17 @@ def plan_erasure(
         if row and row[1] is not None:
             judgements = {row[1]}
             lessons |= _numbers(store, "SELECT id FROM lessons WHERE judgement = ?", row[1])
+            asks |= _numbers(store, _ASKED_AGAIN, row[1])
         if row and row[0] is not None and row[2]:
-            asks = _quoting(store, row[0], row[2])
+            asks |= _quoting(store, row[0], row[2])
         if row and row[2]:
-            candidates = _numbers(store, _COPIES, row[2].strip(), row[1])
+            copied = (row[2].strip(), row[1])
+            candidates = _numbers(store, _CANDIDATES, *copied)
+            answers = _numbers(store, _ANSWERS, *copied)
+            lessons |= _numbers(store, _WEAK, *copied)
+            for table, copies in (("candidates", candidates), ("answers", answers)):
+                for (number,) in _chosen(store, table, "DISTINCT ask", copies):
+                    asks |= _quoting(store, number, row[2])
     else:
         practices = _numbers(
             store,
@@ -104,7 +115,7 @@ def plan_erasure(
     return ErasurePlan(
         *(
             tuple(sorted(some))
-            for some in (asks, lessons, judgements, titles, practices, candidates)
+            for some in (asks, lessons, judgements, titles, practices, candidates, answers)
         )
     )
 
@@ -140,6 +151,7 @@ def erase(store: Store, doomed: ErasurePlan) -> int:
             ("lessons", doomed.lessons),
             ("practices", doomed.practices),
             ("candidates", doomed.candidates),
+            ("answers", doomed.answers),
         ):
             connection.executemany(
                 f"DELETE FROM {table} WHERE id = ?", [(number,) for number in numbers]
@@ -167,10 +179,10 @@ def unquoted(store: Store, doomed: ErasurePlan) -> dict[int, tuple[str | None, l
 
     A lesson quotes the erased answer that it replaced, and the erased candidates that it was preferred to.
     """
-    numbers, candidates = set(doomed.lessons), set(doomed.candidates)
+    numbers = set(doomed.lessons)
     shown: dict[int | None, set[str]] = {}
-    for number, ask, text in store.rows("SELECT id, ask, text FROM candidates"):
-        if number in candidates:
+    for table, rows in (("candidates", doomed.candidates), ("answers", doomed.answers)):
+        for ask, text in _chosen(store, table, "ask, text", rows):
             shown.setdefault(ask, set()).add(fold_spaces(text))
     gone, said, others = set[tuple[str, str]](), set[tuple[str, str]](), []
     for number, ask, prompt, answer, rejected, replaces in store.rows(
@@ -197,10 +209,22 @@ _PRACTISED = """SELECT practice FROM practice_samples
 """Runs that practised on the message of an ask, as `taste` does."""
 
 
-_COPIES = """SELECT id FROM candidates WHERE stripped(text) = ?1 AND NOT EXISTS
-    (SELECT 1 FROM judgements AS other WHERE other.ask = candidates.ask
-    AND other.number = candidates.number AND other.id IS NOT ?2)"""
-"""Candidates with a text that no other judgement is about."""
+_ASKED_AGAIN = """SELECT a.id FROM judgements j JOIN asks b ON b.id = j.ask
+    JOIN asks a ON a.conversation = b.conversation AND a.reason = j.reason AND a.old = j.answer
+    WHERE j.id = ? AND j.kind = 'rating'"""
+"""Asks that were asked again for the reason of a rating."""
+_UNJUDGED = """NOT EXISTS (SELECT 1 FROM judgements AS other WHERE other.ask = copy.ask AND other.id IS NOT ?2
+    AND (stripped(other.answer) = ?1 OR other.kind = 'pick' AND other.number = copy.number))"""
+_CANDIDATES, _ANSWERS, _WEAK = (
+    f"WITH copy AS ({copies}) SELECT id FROM copy WHERE stripped(text) = ?1 AND {_UNJUDGED}"
+    for copies in (
+        "SELECT id, ask, number, text FROM candidates",
+        "SELECT id, ask, NULL AS number, text FROM answers WHERE judgement IS NULL",
+        "SELECT id, ask, NULL AS number, answer AS text FROM lessons WHERE kind = 'continuation'",
+    )
+)
+"""Candidates, answers that were left standing and their weak lessons, with the text ?1. Without those that a
+judgement is about, other than ?2: they are lessons of their own."""
 
 
 def _quoting(store: Store, ask: int, answer: str | None = None) -> set[int]:
@@ -227,15 +251,19 @@ def _quoting(store: Store, ask: int, answer: str | None = None) -> set[int]:
 
 
 def _carried_over(store: Store, asks: set[int]) -> set[int]:
-    """The lessons that carry the reason of another ask over to a message that only these asks have."""
-    rows = store.rows("SELECT id, prompt FROM lessons WHERE kind = 'reason'")
+    """The lessons that hang on another ask, as what a reason was carried over to does, and whose message
+    only these asks have."""
+    rows = store.rows(
+        """SELECT l.id, json_extract(l.prompt, '$[#-1][1]') AS said FROM lessons l
+        JOIN asks a ON a.id = l.ask WHERE l.kind != 'owner_words' AND said IS NOT a.message"""
+    )
     if not rows or not asks:
         return set()
     said: dict[str, set[int]] = {}
     for number, message in store.rows("SELECT id, message FROM asks"):
         said.setdefault(message, set()).add(number)
     only = {message for message, numbers in said.items() if numbers <= asks}
-    return {number for number, prompt in rows if json.loads(prompt)[-1][1] in only}
+    return {number for number, message in rows if message in only}
 
 
 def _containing(store: Store, wanted: str) -> tuple[set[int], set[int], set[int]]:
@@ -282,6 +310,12 @@ _LISTED = {
 def _must_exist(store: Store, name: str, number: int) -> None:
     if store.row(f"SELECT 1 FROM {name}s WHERE id = ?", number) is None:
         raise NotFound(f"{name} {number} is not in the journal", _LISTED[name])
+
+
+def _chosen(store: Store, table: str, columns: str, numbers: Collection[int]) -> list[Row]:
+    """Columns of the rows with these numbers."""
+    sql = f"SELECT {columns} FROM {table} WHERE id IN (SELECT value FROM json_each(?))"
+    return store.rows(sql, json.dumps([*numbers]))
 
 
 def _numbers(store: Store, sql: str, *values: Any) -> set[int]:

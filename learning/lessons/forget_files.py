@@ -41,8 +41,11 @@ def going(journal: Journal, doomed: ErasurePlan) -> Texts:
     candidates = set(doomed.candidates)
     for number, ask, text in journal.rows("SELECT id, ask, text FROM candidates"):
         sort(ask in asks or number in candidates, text)
-    for ask, judgement, text in journal.rows("SELECT ask, judgement, text FROM answers"):
-        sort(ask in asks or judgement in judgements, text)
+    answers = set(doomed.answers)
+    for number, ask, judgement, text in journal.rows(
+        "SELECT id, ask, judgement, text FROM answers"
+    ):
+        sort(ask in asks or judgement in judgements or number in answers, text)
     for number, ask, *texts in journal.rows("SELECT id, ask, text, answer, reason FROM judgements"):
         sort(ask in asks or number in judgements, *texts)
     left = unquoted(journal, doomed)

@@ -40,6 +40,7 @@ from learning.memory.transaction import UNPUBLISHED, AtStake, Commit
 from learning.models.snapshots import KNOWN_ALREADY, OldWeights
 from learning.models.weights import Published, Weights
 from learning.protocol.events import LearnerState, Understood, UndoDone
+from learning.protocol.reason_events import ReasonGivenUp
 from learning.protocol.records import Lesson, LessonKind, LessonReport, LessonState
 
 RESUMED = 8
@@ -58,7 +59,7 @@ class Learner:
         device: str = "cpu",
         seed: int | None = None,
         pause: Callable[[], None] = lambda: None,
-        tell: Callable[[LearnerState | Understood], None] = lambda _: None,
+        tell: Callable[[LearnerState | Understood | ReasonGivenUp], None] = lambda _: None,
         settings: TeachSettings | None = None,
     ) -> None:
         """`pause` is called before every micro-batch and may raise Stopped."""

@@ -5,6 +5,7 @@ the reason, and what was liked, in the context; of several answers the one is ke
 message alone, if it is likely there at all. They are learned without the context, together, as weak lessons
 (context distillation, 2209.15189; from a demonstration, 2601.19897). The lessons are in the journal, of kind
 "reason", under the judgement: whoever takes the judgement back takes them back too.
+A reason that led to no lesson is tried once more, after the next start, and then given up, which is told.
 Left out: asking the message itself again (session), replaying these lessons later.
 """
 
@@ -29,6 +30,7 @@ from learning.memory.tasks import LessonTask, stands_alone
 from learning.memory.transaction import Commit
 from learning.objectives.forward import knowledge
 from learning.protocol.events import LearnerState, Understood
+from learning.protocol.reason_events import ReasonGivenUp
 from learning.protocol.records import Lesson, Pick, Rating, Turn
 from learning.text.flaws import broken, ends_sentence
 from learning.text.normalise import fold
@@ -50,6 +52,8 @@ context makes likely, a small model gives many that have nothing to do with the 
 (benchmarks/results/reasons.md)."""
 LONGEST = 48
 """Ids of an answer at most."""
+TRIES = 2
+"""How often a reason is tried on TRIED messages if no lesson comes of it."""
 WEIGHT = 0.5
 """Weight of these lessons: Vidya wrote the answers, not the owner."""
 ANCHOR = 1.0
@@ -67,7 +71,7 @@ class Reasons:
         self,
         transaction: LessonTransaction,
         tokenizer: Tokenizer,
-        tell: Callable[[LearnerState | Understood], None] = lambda _: None,
+        tell: Callable[[LearnerState | Understood | ReasonGivenUp], None] = lambda _: None,
     ) -> None:
         self._transaction, self._tokenizer, self._tell = transaction, tokenizer, tell
         self._tried: dict[int, list[str]] = {}
@@ -85,8 +89,11 @@ class Reasons:
             mine = [lesson for lesson in lessons if lesson.kind == "reason"]
             waiting = [lesson for lesson in mine if lesson.state == "waiting"]
             begun = judged.id in self._closed or len(mine) != len(waiting)
-            if not begun and len(mine) < MESSAGES and self._draw(judged, mine):
-                return True
+            if not begun and len(mine) < MESSAGES and (mine or self._fruitless(judged) < TRIES):
+                if self._draw(judged, mine):
+                    return True
+                if not mine:
+                    self._found_none(judged)
             self._closed.add(judged.id)
             if waiting:
                 self._learn(judged, waiting)
@@ -111,6 +118,16 @@ class Reasons:
             lesson = Lesson("reason", prompt, new, (plain,), WEIGHT, judgement=judged.id)
             journal.add_lessons([lesson], judged.id, judged.judgement.ask)
         return True
+
+    def _fruitless(self, judged: Judged) -> int:
+        """How often it was tried on all messages and led to no lesson, in earlier runs of the program too."""
+        return len(self._transaction.journal.measures(_tries(judged)))
+
+    def _found_none(self, judged: Judged) -> None:
+        """Notes a try that led to no lesson, and tells the last one."""
+        self._transaction.journal.add_measure(_tries(judged), len(self._tried[judged.id]))
+        if self._fruitless(judged) >= TRIES:
+            self._tell(ReasonGivenUp(judged.id, _reason(judged)))
 
     def _others(self, judged: Judged) -> Iterator[str]:
         """Messages without the judged one and without what was taught an answer: the owner's recent ones,
@@ -213,6 +230,11 @@ class Reasons:
 
 def _well_formed(answer: str) -> bool:
     return bool(answer.strip()) and ends_sentence(answer) and not broken(answer)
+
+
+def _tries(judged: Judged) -> str:
+    """The journal's measure of how many messages a try that led to no lesson took."""
+    return f"reason/{judged.id}/fruitless"
 
 
 def _reason(judged: Judged) -> str:

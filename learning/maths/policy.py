@@ -148,6 +148,5 @@ def token_mean(values: Tensor, tokens: int) -> Tensor:
 
 
 def entropy(logits: Tensor) -> Tensor:
-    """-Σ_v p log p  per position, in nats: [..., V] -> [...]."""
-    log_probabilities = logits.float().log_softmax(-1)
-    return -(log_probabilities.exp() * log_probabilities).sum(-1)
+    """-Σ_v p log p  per position, in nats: [..., V] -> [...]. Logits may be -inf."""
+    return torch.special.entr(logits.float().softmax(-1)).sum(-1)

@@ -18,6 +18,7 @@ from torch import Tensor
 
 from engine.model import Model
 from engine.precision import autocast
+from engine.sampling import NEVER
 from learning.maths.normalise import BatchSize
 from learning.maths.policy import bounded_surrogate, entropy, out_of_bounds
 from learning.objectives.processes import ALONE, ProcessGroup
@@ -149,6 +150,7 @@ def grpo_gradients(
     settings: GrpoSettings,
     *,
     reference: Model | None = None,
+    never: Sequence[int] = (),
     longest: int | None = None,
     pause: Callable[[], None] = lambda: None,
     team: ProcessGroup = ALONE,
@@ -156,9 +158,11 @@ def grpo_gradients(
     """Adds the gradient of the objective over all groups, accumulated over micro-batches.
 
     Skips answers without gradient (inactive, or with advantage 0 if there is no divergence). Active ones
-    among these still count in the normaliser. longest: most own tokens that an answer may have; None: those
-    of the longest active one. Calls `pause` before every micro-batch. team: processes that share the rows;
-    the gradient is then this process's part of the sum, the report is of all.
+    among these still count in the normaliser. never: ids that are not drawn (engine.rollout); all
+    probabilities are those of the distribution without them, from which answers come. longest: most own
+    tokens that an answer may have; None: those of the longest active one. Calls `pause` before every
+    micro-batch. team: processes that share the rows; the gradient is then this process's part of the sum,
+    the report is of all.
     """
     batch = _size(groups, longest)
     report, seen = GrpoReport(tokens=batch.tokens), 0
@@ -168,12 +172,12 @@ def grpo_gradients(
         pause()
         packed = _pack(row, model.device, lambda length: settings.normalise(length, batch))
         hidden = _hidden(model, packed)
-        anchor = _reference(reference, packed, settings) if settings.kl_weight else None
+        anchor = _reference(reference, packed, settings, never) if settings.kl_weight else None
         leaf = hidden.detach().requires_grad_()
         for part in packed.chunks:
             with autocast(model.device):
                 logits = model.logits(leaf[part])
-            logits = logits.float() / settings.temperature
+            logits = _shaped(logits, settings, never)
             now = -F.cross_entropy(logits, packed.labels[part], reduction="none")
             advantages, weights = packed.advantages[part], packed.weights[part]
             log_ratio = now - packed.behaviour[part]
@@ -205,18 +209,20 @@ def log_probabilities(
     groups: Sequence[GrpoGroup],
     settings: GrpoSettings,
     *,
+    never: Sequence[int] = (),
     precise: bool = False,
     pause: Callable[[], None] = lambda: None,
 ) -> list[list[Tensor]]:
     """Log-probabilities of all answers, active or not: [group][answer] -> [own tokens], in nats, without
-    gradient. They are those of `grpo_gradients`; precise: in float32, also where bfloat16 is faster."""
+    gradient. They are those of `grpo_gradients`, and so is `never`; precise: in float32, also where bfloat16
+    is faster."""
     found: list[list[Tensor]] = []
     for group in groups:
         own: list[Tensor] = []
         for row in _split(group.prompt, group.answers, settings.micro_tokens):
             pause()
             packed = _pack(row, model.device)
-            values = _token_log_probabilities(model, packed, settings, precise)
+            values = _token_log_probabilities(model, packed, settings, never, precise)
             own += values.split([a.drawn for a in row.answers])
         found.append(own)
     return found
@@ -276,8 +282,19 @@ def _hidden(model: Model, packed: _Packed, precise: bool = False) -> Tensor:
     return hidden[0, packed.source]
 
 
+def _shaped(logits: Tensor, settings: GrpoSettings, never: Sequence[int]) -> Tensor:
+    """Logits [L, V] of the distribution from which answers are drawn."""
+    logits = logits.float() / settings.temperature
+    forbidden = torch.tensor(list(never), dtype=torch.long, device=logits.device)
+    return logits.index_fill_(1, forbidden, NEVER)
+
+
 def _token_log_probabilities(
-    model: Model, packed: _Packed, settings: GrpoSettings, precise: bool = False
+    model: Model,
+    packed: _Packed,
+    settings: GrpoSettings,
+    never: Sequence[int],
+    precise: bool = False,
 ) -> Tensor:
     """Log-probabilities [L] in nats; computes the logits of CHUNK positions at a time."""
     hidden = _hidden(model, packed, precise)
@@ -285,12 +302,14 @@ def _token_log_probabilities(
     for start in range(0, len(packed.labels), CHUNK):
         with nullcontext() if precise else autocast(model.device):
             logits = model.logits(hidden[start : start + CHUNK])
-        logits = logits.float() / settings.temperature
+        logits = _shaped(logits, settings, never)
         labels = packed.labels[start : start + CHUNK]
         parts.append(-F.cross_entropy(logits, labels, reduction="none"))
     return torch.cat(parts)
 
 
 @torch.no_grad()
-def _reference(model: Model | None, packed: _Packed, settings: GrpoSettings) -> Tensor | None:
-    return None if model is None else _token_log_probabilities(model, packed, settings)
+def _reference(
+    model: Model | None, packed: _Packed, settings: GrpoSettings, never: Sequence[int]
+) -> Tensor | None:
+    return None if model is None else _token_log_probabilities(model, packed, settings, never)

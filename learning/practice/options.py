@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass, replace
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 from engine.errors import ConfigError
@@ -71,7 +72,7 @@ def practice_options() -> tuple[PracticeOption, ...]:
 def parse_options(given: Sequence[str]) -> dict[str, str]:
     """`name=value` words as a dict; the last of a name counts. Raises ConfigError for a word without "=", for
     an unknown name, and for a value that is no number or none of the names that the option may have. Ranges
-    are checked by `with_options`."""
+    are checked by `with_options` and `check_options`."""
     known = {option.name: option for option in practice_options()}
     found = {}
     for word in given:
@@ -90,9 +91,20 @@ def parse_options(given: Sequence[str]) -> dict[str, str]:
     return found
 
 
+def check_options(given: Sequence[str]) -> None:
+    """Raises ConfigError as `with_options` does with the defaults, but loads nothing that an option names."""
+    _with_options(_unloaded(PracticeSettings), given, _stand_in)
+
+
 def with_options(settings: PracticeSettings, given: Sequence[str]) -> PracticeSettings:
     """The settings with these `name=value` words. Raises ConfigError for an unknown name, a value of the
     wrong kind or out of range."""
+    return _with_options(settings, given, load_variant)
+
+
+def _with_options(
+    settings: PracticeSettings, given: Sequence[str], load: Callable[[str], Any]
+) -> PracticeSettings:
     by_name = {option.name: option for option in practice_options()}
     values: dict[str, Any] = {}
     for name, text in parse_options(given).items():
@@ -100,8 +112,26 @@ def with_options(settings: PracticeSettings, given: Sequence[str]) -> PracticeSe
         branch = values
         for part in way:
             branch = branch.setdefault(part, {})
-        branch[last] = _read(by_name[name], text)
-    return _replaced(settings, values)
+        branch[last] = _read(by_name[name], text, load)
+    result: PracticeSettings = _replaced(settings, values)
+    return result
+
+
+def _unloaded(kind: type) -> Any:
+    """The defaults of a class of settings, with stand-ins for functions."""
+    found = {}
+    for part in fields(kind):
+        if variants := part.metadata.get(VARIANTS):
+            found[part.name] = _stand_in(variants[part.metadata["usual"]])
+        elif inner := _PARTS.get(part.name):
+            found[part.name] = _unloaded(inner)
+    return kind(**found)
+
+
+def _stand_in(where: str) -> Any:
+    """Has the name of the function at "module:function", and is not callable."""
+    module, _, name = where.partition(":")
+    return SimpleNamespace(__module__=module, __name__=name)
 
 
 def named_values(settings: PracticeSettings) -> dict[str, str]:
@@ -162,9 +192,9 @@ def _typed(value: Any) -> str:
     return value if isinstance(value, str) else f"{value:g}" if value == math.inf else repr(value)
 
 
-def _read(option: PracticeOption, text: str) -> Any:
+def _read(option: PracticeOption, text: str, load: Callable[[str], Any]) -> Any:
     value = _number_or_name(option, text)
-    return load_variant(option.variants[text]) if option.variants else value
+    return load(option.variants[text]) if option.variants else value
 
 
 def _number_or_name(option: PracticeOption, text: str) -> float | str:

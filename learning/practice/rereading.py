@@ -26,6 +26,8 @@ class Reader:
     """Reads answers with the settings of one practice."""
 
     objective: GrpoSettings
+    never: Callable[[Model], Sequence[int]] = lambda _: ()
+    """Ids that answers never have (RolloutSampler.never)."""
     pause: Callable[[], None] = lambda: None
     team: ProcessGroup = ALONE
 
@@ -34,7 +36,14 @@ class Reader:
     ) -> list[list[Tensor]]:
         """Log-probabilities, [group][answer] -> [own tokens], in nats. precise: in float32."""
         plain = [GrpoGroup(group.prompt, group.answers) for group in groups]
-        return log_probabilities(model, plain, self.objective, precise=precise, pause=self.pause)
+        return log_probabilities(
+            model,
+            plain,
+            self.objective,
+            never=self.never(model),
+            precise=precise,
+            pause=self.pause,
+        )
 
     def as_trained(self, model: Model, groups: Sequence[ScoredGroup]) -> list[ScoredGroup]:
         """The groups with log-probabilities in the arithmetic of training: in the first update after it all

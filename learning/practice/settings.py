@@ -182,8 +182,6 @@ class FewSettings:
 
     def __post_init__(self) -> None:
         """Raises ConfigError."""
-        from learning.practice.supply.orders import as_they_come
-
         check(
             self,
             examples=self.examples >= 0,
@@ -199,7 +197,7 @@ class FewSettings:
             "where few.reference chooses, at least as many candidates as examples",
             way="few.",
         )
-        ordered = self.order is not as_they_come
+        ordered = self.order.__name__ != "as_they_come"
         chosen = {"example": self.example, "reference": self.reference, "order": ordered}
         for name, given in chosen.items():
             check_both(

@@ -90,7 +90,7 @@ class GrpoTrainer:
         self._rng = random.Random(seed)
         self.generator = torch.Generator().manual_seed(team.own_seed(seed))
         self.roller = self._sampler(tokenizer, task)
-        self._reader = Reader(settings.objective, pause, team)
+        self._reader = Reader(settings.objective, self.roller.never, pause, team)
 
         def fits(problem: Problem) -> bool:
             return self.roller.fits(model, problem)
@@ -348,6 +348,7 @@ class GrpoTrainer:
                     groups,
                     settings.objective,
                     reference=reference,
+                    never=self.roller.never(self.model),
                     longest=self.roller.longest,
                     pause=self._pause,
                     team=self.team,

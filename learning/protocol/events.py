@@ -7,6 +7,7 @@ from typing import Literal
 
 from learning.protocol.model_events import Disputed, Fetched, FetchProgress, Grown, WouldPick
 from learning.protocol.practice_events import PracticeStarted
+from learning.protocol.reason_events import ReasonGivenUp
 from learning.protocol.records import Candidate, LessonReport, StepFigures, TextDelta
 
 
@@ -380,6 +381,7 @@ Event = (
     | PracticeDone
     | Checked
     | WouldPick
+    | ReasonGivenUp
     | Disputed
     | CompareBegan
     | ComparedText

@@ -30,6 +30,7 @@ from learning.protocol.events import (
     UndoDone,
 )
 from learning.protocol.messages import TeacherPort
+from learning.protocol.reason_events import ReasonGivenUp
 from learning.protocol.records import LessonKind
 from learning.protocol.requests import (
     Cancel,
@@ -171,10 +172,10 @@ class Teacher:
         if isinstance(event, LessonDone | UndoDone | TrainDone | Forgotten):
             self._looker.get_ready()
 
-    def _tell(self, state: LearnerState | Understood) -> None:
+    def _tell(self, state: LearnerState | Understood | ReasonGivenUp) -> None:
         """Emits what the learner says; its progress at most once per TELL_EVERY."""
         now = time.monotonic()
-        if isinstance(state, Understood):
+        if isinstance(state, Understood | ReasonGivenUp):
             self._emit(state)
             return
         if now - self._told >= TELL_EVERY:

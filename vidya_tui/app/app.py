@@ -253,6 +253,7 @@ class VidyaApp(LeavingApp):
             return
         if isinstance(event, SIGNS):
             self.chat.owner_active()
+            self.save_soon()
             if self._rests:
                 self._rests.happened()
         if isinstance(event, events.Key):

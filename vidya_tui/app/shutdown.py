@@ -1,5 +1,5 @@
 """How the app ends. On every path (quit, signal, exception) the unsent text is saved for the next
-start; on quit the teacher saves its lessons first.
+start, and soon after it is typed, for a crash; on quit the teacher saves its lessons first.
 """
 
 from __future__ import annotations
@@ -28,6 +28,10 @@ if TYPE_CHECKING:  # not imported at run time, so that the first frame appears s
     from vidya_tui.worker.fetcher import Fetcher
 
 
+DRAFT = 1.0
+"""Seconds after a key until the unsent text is on disk."""
+
+
 class LeavingApp(App[None]):
     """The base of `VidyaApp` with everything that concerns leaving."""
 
@@ -41,6 +45,7 @@ class LeavingApp(App[None]):
     _home: Home
     _unsent: Unsent
     _leaving = False
+    _saves = False  # a timer will save the unsent text
 
     def action_help_quit(self) -> None:
         """ctrl+c with nothing selected. Many press it to leave, so this names the key that does."""
@@ -68,6 +73,17 @@ class LeavingApp(App[None]):
             self.chat.prompt.settle()  # a digit that still waits: picks, or becomes text
         self._unsent.keep(self._typed())
         super().exit(result, return_code, message)
+
+    def save_soon(self) -> None:
+        """Saves the unsent text within DRAFT seconds, so that a crash does not lose it."""
+        if not self._saves and not self._leaving:
+            self._saves = True
+            self.set_timer(DRAFT, self._save)
+
+    def _save(self) -> None:
+        self._saves = False
+        if self.is_running and not self._leaving:
+            self._unsent.save(self._typed())
 
     def _typed(self) -> str:
         """The unsent text: that of the prompt, then that of any editor open above it."""

@@ -67,10 +67,10 @@ class Edits:
             )
         if text == lesson.answer and taught.state != "taken_back" and not taught.replaced_by:
             raise VidyaError("that is what the lesson says already", "type another answer")
-        if taught.ask is None or lesson.kind == "reason":  # its message is not that of the ask
-            self._correct_loose(lesson, text)
-        else:
+        if taught.ask is not None and self._answers(taught.ask, lesson):
             self._correct_at(taught.ask, text)
+        else:
+            self._correct_loose(taught, text)
         return f"will answer {quote(text)}"
 
     def withdraw(self, taught: Taught) -> str:
@@ -81,6 +81,12 @@ class Edits:
         if taught.ask is not None:
             self._show_again(self._session.journal.ask(taught.ask).conversation)
         return f"lesson {taught.lesson.id} is taken back"
+
+    def _answers(self, number: int, lesson: Lesson) -> bool:
+        """Whether the lesson's message is that of the ask. What a reason was carried over to has another one,
+        and so has what was taught in its place."""
+        said = self._session.journal.ask(number).turns[-1].text
+        return bool(lesson.prompt) and lesson.prompt[-1].text == said
 
     def _correct_at(self, number: int, text: str) -> None:
         ask = self._session.journal.ask(number)
@@ -94,10 +100,11 @@ class Edits:
         finally:
             self._show_again(ask.conversation)
 
-    def _correct_loose(self, lesson: Lesson, text: str) -> None:
+    def _correct_loose(self, taught: Taught, text: str) -> None:
+        lesson = taught.lesson
         old = lesson.answer or next(iter(lesson.rejected), None)
         changed = learn_from_book(lesson.prompt, text, old)
-        self._session.journal.add_lessons([changed])
+        self._session.journal.add_lessons([changed], ask=taught.ask)
         try:
             if lesson.prompt:
                 self._book.replace(lesson.prompt[-1].text, lesson.answer or None, text)

@@ -225,6 +225,8 @@ class LineMode:
             self._say(self._done(name) or words.text)
             if name == "branch":
                 self._read_back(self._session.turns[-2:])
+            else:
+                self._say_all(self._reader.lines())
 
     def _done(self, name: str) -> str:
         """The message for what the app would show on the screen; empty if there is nothing."""

@@ -16,10 +16,14 @@ class CandidateReader:
         self._cards = session.cards
         self._told = 0
         """Number of these cards that were printed."""
+        self._skipped = False
+        """They were left out because an answer was chosen."""
 
     def skip(self) -> None:
-        """Leaves out what is complete by now: an answer is chosen, and was read out with its conversation."""
+        """Leaves out what is complete by now: an answer is chosen, and was read out with its conversation.
+        Where that is undone, `lines` reads them all out."""
         self._turn_to_new_cards()
+        self._skipped = True
         by_number = sorted(self._cards, key=lambda card: card.index)
         while self._told < len(by_number) and by_number[self._told].state == "done":
             self._told += 1
@@ -28,6 +32,8 @@ class CandidateReader:
         """The candidates in order of their numbers, as far as they are finished and were not printed; then
         the surest one, with which the conversation goes on if none is picked."""
         self._turn_to_new_cards()
+        if self._skipped and self._session.waiting:
+            self._told, self._skipped = 0, False
         cards = sorted(self._cards, key=lambda card: card.index)
         while self._told < len(cards) and cards[self._told].state == "done":
             card = cards[self._told]
@@ -41,4 +47,4 @@ class CandidateReader:
 
     def _turn_to_new_cards(self) -> None:
         if self._session.cards is not self._cards:
-            self._cards, self._told = self._session.cards, 0
+            self._cards, self._told, self._skipped = self._session.cards, 0, False

@@ -18,7 +18,14 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from learning.protocol.events import CompareBegan, CompareDone, ComparedText, Event, TeacherEnded
+from learning.protocol.events import (
+    CompareBegan,
+    CompareDone,
+    ComparedText,
+    Event,
+    Failed,
+    TeacherEnded,
+)
 from learning.protocol.records import Lesson, Turn, Turns
 from learning.protocol.requests import Compare, StopComparing
 from vidya_tui.controller.context import ScreenContext
@@ -144,9 +151,12 @@ class BeforeAfterScreen(SubScreen[None]):
     def hear(self, events: Sequence[Event]) -> None:
         fresh: set[Side] = set()
         for event in events:
-            if isinstance(event, TeacherEnded) and self._running:
+            if self._running and isinstance(event, TeacherEnded):
                 self._running = False
                 self._say("the model's process ended; r asks once more", trouble=True)
+            elif self._running and isinstance(event, Failed) and event.where == "worker":
+                self._running = False
+                self._say(f"{event.what}; {event.next_step}", trouble=True)
             elif isinstance(event, CompareBegan) and event.key == self._key:
                 self._loaded(event)
             elif isinstance(event, ComparedText) and event.key == self._key:

@@ -17,7 +17,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from engine.errors import DataError, VidyaError
-from learning.protocol.events import Event, TeacherEnded
+from learning.protocol.events import Event, Failed, TeacherEnded
 from learning.protocol.model_events import Disputed
 from learning.protocol.records import DisputedAnswers
 from vidya_tui.screens.textual_fixes import Steady
@@ -82,7 +82,9 @@ class DisputedScreen(Steady, Screen[int]):
                 )
                 self._draw()
             elif isinstance(event, TeacherEnded) and self._found is None:
-                self.words.update("the model was started anew; escape, and try again")
+                self.words.update("the model's process ended; escape, and try again")
+            elif isinstance(event, Failed) and event.where == "worker" and self._found is None:
+                self.words.update(plain(f"{event.what}; {event.next_step}"))
 
     @property
     def _now(self) -> DisputedAnswers | None:

@@ -22,6 +22,7 @@ from engine.errors import VidyaError
 from learning.protocol.events import (
     Checked,
     Event,
+    Failed,
     LessonDone,
     Ready,
     TeacherEnded,
@@ -263,6 +264,10 @@ class ListRoom(SubScreen[Result], Generic[Result, Row]):
                 changed = True
             elif isinstance(event, TeacherEnded):
                 self._asked.clear()
+            elif isinstance(event, Failed) and event.where == "worker" and self._asked:
+                self._asked.clear()
+                self._cannot_check = True  # each further request would fail in the same way
+                self.question.say(event.what, trouble=True)
         if changed:
             self._known.clear()
             self._asked.clear()

@@ -362,8 +362,10 @@ class Judging:
             taught, there = lines.taught(self.journal, question, old), book.answer_to(question)
             if shipped or there != said or (taught and not any(taught)):
                 old = None
+        # the lines of earlier lessons were replaced by the one that stands again
+        since = lesson.id if old is not None else 0
         if said is None or book.count(question, said) > sum(
-            lines.taught(self.journal, question, said)
+            lines.taught(self.journal, question, said, after=since)
         ):
             book.replace(question, said, old)
 

@@ -138,11 +138,18 @@ class Settings:
                 parse_arms(split_typed(self.practice_others))
             except VidyaError as error:
                 raise _wrong("practice_others", error.what, error.next_step) from None
-        if self.practice_options:
-            from learning.practice.options import parse_options
+        if self.practice_task != Settings.practice_task:
+            from learning.practice.supply.arms import require_task
 
             try:
-                parse_options(self.practice_options.split())
+                require_task(self.practice_task)
+            except VidyaError as error:
+                raise _wrong("practice_task", error.what, error.next_step) from None
+        if self.practice_options:
+            from learning.practice.options import check_options
+
+            try:
+                check_options(self.practice_options.split())
             except ConfigError as error:
                 raise _wrong("practice_options", error.what, error.next_step) from None
         if not self.model:

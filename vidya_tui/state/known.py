@@ -10,10 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from learning.protocol.events import Event, Failed, MessageCut, PracticeDone, TrainDone
+from learning.protocol.reason_events import ReasonGivenUp
 from vidya_tui.state import fetching, growth, learner, practice, presence
 from vidya_tui.state.fetching import Fetching
 from vidya_tui.state.growth import Growing
 from vidya_tui.state.learner import Learning
+from vidya_tui.state.lessons import quote
 from vidya_tui.state.message import StatusMessage
 from vidya_tui.state.practice import Practising
 from vidya_tui.state.presence import ModelPresence
@@ -64,6 +66,11 @@ def told(before: TeacherState, event: Event, now: TeacherState) -> StatusMessage
         case Failed(where="fetch"):
             name = before.fetching.name if before.fetching else "the model"
             return fetching.failed(name, event.what, event.next_step)
+        case ReasonGivenUp():
+            return StatusMessage(
+                f"no other answer was found that follows {quote(event.reason)}; it holds for its own "
+                "message, and is not tried again"
+            )
         case MessageCut():
             return StatusMessage(learner.cut(event), trouble=True)
         case PracticeDone(idle=True):

@@ -1,5 +1,5 @@
-"""Saves the text in the prompt when the app closes, in a small file in the home, and restores it at the
-next start.
+"""Saves the text in the prompt while it is typed and when the app closes, in a small file in the home, and
+restores it at the next start.
 """
 
 from __future__ import annotations
@@ -18,6 +18,10 @@ class Unsent:
     def __init__(self, home: Home) -> None:
         self._path = home.unsent_path
         self._kept = False
+        self._saved = ""
+        """What this run of the program left in the file."""
+        self._earlier = ""
+        """What was in the file from elsewhere and is not restored yet."""
 
     def read(self) -> str:
         """The saved text; empty if there is none or it cannot be read."""
@@ -29,20 +33,34 @@ class Unsent:
         """True if the saved text contains `text`, in any case and with any white space."""
         return fold_spaces(text) in fold_spaces(self.read())
 
-    def keep(self, text: str) -> None:
-        """Saves a text, once, after an earlier one that was not restored yet. Ignores OSError, because the
-        app is closing."""
-        if self._kept or not text.strip():
+    def save(self, text: str) -> None:
+        """Saves a text in place of the one saved before, after an earlier one that was not restored yet. An
+        empty text removes what was saved. Does nothing after `keep`. Ignores OSError: the text is still in
+        the prompt."""
+        there = self.read()
+        if self._kept:
             return
-        self._kept = True
-        earlier = self.read()
+        if there != self._saved:
+            self._earlier = there
+        whole = "\n".join(filter(str.strip, (self._earlier, text)))
         with contextlib.suppress(OSError):
-            write_atomically(self._path, f"{earlier}\n{text}" if earlier else text)
+            if not whole:
+                self._path.unlink(missing_ok=True)
+            elif whole != there:
+                write_atomically(self._path, whole)
+            self._saved = whole
+
+    def keep(self, text: str) -> None:
+        """Saves the text for the last time, because the app is closing. An empty one is not the last: the
+        prompt may be empty because it is closed already."""
+        self.save(text)
+        self._kept = self._kept or bool(text.strip())
 
     def put_back(self, into: Callable[[str], None]) -> None:
         """Passes the saved text to `into` and removes the file."""
         if text := self.read():
             into(text)
+            self._saved = self._earlier = ""
             with contextlib.suppress(HomeError):
                 self.remove()
 

@@ -76,7 +76,12 @@ class TasteSigns:
         tokens = [sample.answer.tokens for sample in samples]
         return Signs(
             kl=distance(
-                trainer.model, trainer.start, drawn, trainer.settings.objective, self._pause
+                trainer.model,
+                trainer.start,
+                drawn,
+                trainer.settings.objective,
+                trainer.roller.never(trainer.model),
+                self._pause,
             ),
             same=commonest_share([fold_answer(sample.text) for sample in samples]),
             length=fmean(len(ids) for ids in tokens),
@@ -104,14 +109,18 @@ def distance(
     start: Model,
     drawn: Drawn,
     settings: GrpoSettings,
+    never: Sequence[int] = (),
     pause: Callable[[], None] = lambda: None,
 ) -> float:
-    """KL(π || π_start) in nats an answer, by k1 on drawn answers: unbiased, and may be a little below 0."""
+    """KL(π || π_start) in nats an answer, by k1 on drawn answers: unbiased, and may be a little below 0.
+    never: ids that no answer has."""
     groups = [
         GrpoGroup(prompt, tuple(GrpoAnswer.given(sample.answer.tokens) for sample in own))
         for prompt, own in zip(drawn.prompts, drawn.groups, strict=True)
     ]
-    now, was = (log_probabilities(m, groups, settings, pause=pause) for m in (model, start))
+    now, was = (
+        log_probabilities(m, groups, settings, never=never, pause=pause) for m in (model, start)
+    )
     sums = [
         float(k1(mine, theirs).sum())
         for own, other in zip(now, was, strict=True)

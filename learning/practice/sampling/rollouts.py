@@ -187,6 +187,7 @@ class RolloutSampler:
                 prompts,
                 group,
                 ends=self.tokenizer.reply_ends(model.config.vocab_size, says_tags=self.says_tags),
+                never=self.never(model),
                 max_tokens=self.max_tokens,
                 temperature=0.0 if greedy else self.temperature,
                 generator=generator,
@@ -194,6 +195,11 @@ class RolloutSampler:
                 world=world,
                 pause=self.pause,
             ).answers()
+
+    def never(self, model: Model) -> tuple[int, ...]:
+        """Ids that no answer has, because chat never says them either. Whoever compares log-probabilities
+        with those of an answer must leave them out too."""
+        return self.tokenizer.unsaid(model.config.vocab_size, says_tags=self.says_tags)
 
     def fits(self, model: Model, problem: Problem) -> bool:
         """True if the context has room for the problem and at least SHORT tokens of answer."""

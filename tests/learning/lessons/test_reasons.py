@@ -14,6 +14,7 @@ from learning.journal.journal import Journal
 from learning.lessons import reasons
 from learning.lessons.learner import Learner
 from learning.lessons.recipe import TeachSettings
+from learning.protocol.reason_events import ReasonGivenUp
 from learning.protocol.records import Again, Candidate, Lesson, Pick, Rating, Turn
 from tests.learning.conftest import Place
 
@@ -183,3 +184,23 @@ def test_they_are_no_preferences_of_the_owner(learner: Learner, model: Model) ->
     carry_over(learner)
     (row,) = learner.journal.export_trl()
     assert row["chosen"][0]["content"] == LIKED
+
+
+def test_a_reason_that_led_to_nothing_is_tried_once_more_and_then_given_up(
+    tiny_place: Place, model: Model
+) -> None:
+    home, folder, journal = tiny_place
+    judgement = picked(journal)
+    model.short = "I would say that it is so."  # as without the reason
+    told, drawn = list[object](), list[int]()
+    for _ in range(3):
+        before, settings = len(model.prompts), TeachSettings(steps=2, repair=0)
+        again = Learner(home, folder, journal, seed=0, settings=settings, tell=told.append)
+        carry_over(again)
+        carry_over(again)
+        drawn.append(len(model.prompts) - before)
+    assert carried(journal) == []
+    assert drawn == [10, 10, 0], "five messages, twice, in two runs of the program"
+    assert [one for one in told if isinstance(one, ReasonGivenUp)] == [
+        ReasonGivenUp(judgement, REASON)
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import pytest
@@ -201,6 +202,41 @@ def test_log_probabilities_are_those_of_generation(tiny_model: Model) -> None:
     report = grpo_gradients(tiny_model, groups, settings)
     assert report.ratio == pytest.approx(1.0, abs=1e-3)
     assert report.clipped == 0.0
+
+
+def test_ids_that_are_never_drawn_are_left_out_of_the_ratio_too(tiny_model: Model) -> None:
+    """Else the ratio before the first update would be below 1: the share of the ids that may be drawn."""
+    prompts, never, vocabulary = [[1, 2, 3], [4, 5]], tuple(range(40, 350)), range(400)
+    drawn = Rollout(
+        tiny_model,
+        prompts,
+        8,
+        ends=range(376, 10_000),
+        never=never,
+        max_tokens=9,
+        temperature=0.8,
+        generator=torch.Generator().manual_seed(0),
+    ).answers()
+    said = {token for answers in drawn for a in answers for token in a.tokens}
+    assert said and said.isdisjoint(never) and said <= set(vocabulary)
+    groups = [
+        GrpoGroup(tuple(prompt), tuple(GrpoAnswer(a.tokens, a.logprobs, 1.0) for a in answers))
+        for prompt, answers in zip(prompts, drawn, strict=True)
+    ]
+    settings = GrpoSettings(temperature=0.8)
+    report = grpo_gradients(tiny_model, groups, settings, never=never)
+    assert report.ratio == pytest.approx(1.0, abs=1e-3)
+    assert report.apart < 2e-4 and report.clipped == 0.0
+    assert 0.0 < report.entropy < math.log(tiny_model.config.vocab_size - len(never))
+    assert all(
+        bool(torch.isfinite(p.grad).all()) for p in tiny_model.parameters() if p.grad is not None
+    )
+    assert grpo_gradients(tiny_model, groups, settings).ratio < 0.5
+    for group, values in zip(
+        groups, log_probabilities(tiny_model, groups, settings, never=never), strict=True
+    ):
+        for item, value in zip(group.answers, values, strict=True):
+            torch.testing.assert_close(value, torch.tensor(item.logprobs), atol=2e-4, rtol=1e-4)
 
 
 def test_how_tokens_weigh_is_a_function(tiny_model: Model) -> None:

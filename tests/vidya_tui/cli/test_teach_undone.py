@@ -33,6 +33,9 @@ def teach(talk: Talk, *answers: str) -> list[Lesson]:
         (["Rome.", "Oslo.", "Bern."], [3, 2], "Rome."),
         (["Rome.", "Rome."], [2], "Rome."),  # the first lesson stands
         (["Rome.", "Rome."], [1, 2], None),
+        (["Rome.", "Oslo.", "Rome."], [3], "Oslo."),  # Oslo had replaced the first lesson's line
+        (["Rome.", "Oslo.", "Rome."], [3, 2], "Rome."),
+        (["Rome.", "Oslo.", "Rome.", "Rome."], [3], "Rome."),
     ],
 )
 def test_what_stands_is_what_was_not_taken_back(

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from learning.journal.lesson_list import taught, taught_ids
 from tests.talk import Start, Talk, said
+from tests.vidya_tui.session.test_session_reasons import carried_over
 from vidya_tui.controller.edits import Edits
 
 
@@ -36,6 +39,8 @@ def test_a_replaced_lesson_that_is_taught_again_replaces_the_later_one(tmp_path:
     Edits(talk.session, talk.book_path).teach_again(taught(talk.journal, [1])[0])
     assert talk.last_lesson().replaces == "You are Tom."
     assert talk.book == [("Who am I?", "You are Max.")]
+    talk.session.undo()
+    assert talk.book == [("Who am I?", "You are Tom.")]
     talk.journal.close()
 
 
@@ -57,3 +62,32 @@ def test_a_change_of_a_lesson_leaves_the_branch_that_is_shown(start: Start) -> N
     assert session.turns == shown
     edits.edit(first, "Hey!")
     assert session.turns == said("hello", "Hey!")
+
+
+@pytest.mark.parametrize("first", ["edit", "teach again"])
+def test_what_is_typed_over_a_carried_over_answer_stays_with_its_own_message(
+    start: Start, first: str
+) -> None:
+    """A lesson of a reason hangs on the message that was judged, and answers another one."""
+    talk = start()
+    edits = Edits(talk.session, talk.book_path)
+    bye = talk.session.say("bye")
+    talk.session.new()
+    (row,) = taught(talk.journal, [carried_over(talk).id])
+    judged = talk.session.ask
+    assert judged is not None
+    if first == "edit":
+        edits.edit(row, "See you.")
+    else:
+        edits.teach_again(row)
+        edits.edit(taught(talk.journal, [talk.last_lesson().id])[0], "See you.")
+    (row,) = taught(talk.journal, [talk.last_lesson().id])
+    assert (row.ask, row.lesson.prompt, row.lesson.answer) == (judged.id, said("bye"), "See you.")
+    edits.edit(row, "So long.")
+    assert talk.last_lesson().prompt == said("bye")
+    assert talk.journal.answer(judged.id) == "Hi!"
+    lessons = {
+        row[0] for row in talk.journal.rows("SELECT id FROM lessons WHERE prompt LIKE '%bye%'")
+    }
+    assert lessons <= set(talk.journal.to_forget(ask=bye.id).lessons)
+    assert lessons <= set(talk.journal.to_forget(conversation=judged.conversation).lessons)

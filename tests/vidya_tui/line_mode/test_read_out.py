@@ -66,3 +66,21 @@ def test_a_wording_that_has_its_answer_is_read_back_without_the_others(tmp_path:
     before = len(here.out.getvalue())
     here.mode.typed("/branch")
     assert printed_since(here, before) == ["You: hello", "Vidya: three"]
+
+
+def test_an_undo_in_a_reopened_conversation_reads_out_what_can_be_picked_then(
+    tmp_path: Path,
+) -> None:
+    here = AtTerminal(tmp_path)
+    here.teacher.texts = FRESH
+    for line in ("hello", "3", "/new", "/history #1"):
+        here.mode.typed(line)
+        here.teacher.finish()
+    before = len(here.out.getvalue())
+    here.mode.typed("/undo")
+    printed = printed_since(here, before)
+    assert [line for line in printed if line in FIVE] == FIVE
+    here.mode.typed("/undo")
+    here.mode.typed("1")
+    assert "preferred 1" in here.out.getvalue()
+    assert here.out.getvalue()[before:].count("2. B") == 1, "they are read out once"

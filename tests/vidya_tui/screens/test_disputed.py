@@ -90,7 +90,7 @@ def test_why_nothing_is_asked_is_told(tmp_path: Path) -> None:
         await stage.press("1", "n", "escape", "a")
         await stage.sees("looking for answers")
         stage.hear(WorkerLost("gone", restarting=True))
-        await stage.sees("started anew")
+        await stage.sees("process ended; escape, and try again")
         stage.hear(Disputed(()))
         await stage.sees("nothing is in dispute")
         assert isinstance(stage.app.screen, DisputedScreen)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -83,6 +85,26 @@ def test_saved_settings_are_read_back(tmp_path: Path, settings: Settings) -> Non
         (
             'practice_options = "ratio=word"',
             "practice_options: practice: ratio is 'word'; choose among: token, sequence",
+        ),
+        (
+            'practice_options = "groups=0"',
+            "practice_options: practice: groups is 0; give another value: Problems per step whose "
+            "answers differ in reward, >= 1.",
+        ),
+        (
+            'practice_options = "ratio=sequence low=2"',
+            "practice_options: practice: low is 2.0; give another value: Lower clipping bound, above 0 "
+            "and below 1: no gradient for a ratio below 1 - low with a negative advantage.",
+        ),
+        (
+            'practice_options = "few.order=random"',
+            "practice_options: practice: few.order is random, and few.examples is 0: an order or a choice "
+            "of examples needs a number of examples; say how many: --examples 16, or few.examples=16",
+        ),
+        (
+            'practice_task = "sillogism"',
+            "practice_task: task 'sillogism' does not exist; did you mean syllogism or gym/syllogism? "
+            "vidya practice --list names them",
         ),
         ('practice_settings = "max"', 'practice_settings: has "max"; write NAME=VALUE'),
         (
@@ -249,3 +271,15 @@ def test_what_the_owner_did_not_choose_is_the_models(tmp_path: Path) -> None:
     save(path, Settings(top_p=0.8))
     save(path, Settings())
     assert "top_p" not in path.read_text(), "back to the model's own"
+
+
+def test_settings_of_practice_are_checked_without_torch(tmp_path: Path) -> None:
+    options = "few.order=random few.examples=4 ratio=sequence critic.answers=3 warm_up.keep.talk=1"
+    path = written(tmp_path, f'practice_task = "syllogism"\npractice_options = "{options}"')
+    assert load(path).practice_options == options
+    program = "import sys; from pathlib import Path; from vidya_tui.settings.file import load; "
+    program += "load(Path(sys.argv[1])); print('torch' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "False\n"

@@ -20,6 +20,7 @@ from learning.protocol.events import (
     WorkerLost,
 )
 from learning.protocol.model_events import Grown
+from learning.protocol.reason_events import ReasonGivenUp
 from vidya_tui.state import practice
 from vidya_tui.state.growth import Growing
 from vidya_tui.state.known import StateStore, TeacherState, after, told
@@ -147,3 +148,11 @@ def test_idle_practices_are_told_together_until_the_owner_was_here() -> None:
     said = known.take(replace(done, accuracy_before=0.5, accuracy_after=0.7))
     assert said is not None and said.stay and said.text.startswith("while you were away: ")
     assert "30 % \u2192 70 %" in said.text and "after 200 steps" in said.text
+
+
+def test_a_reason_that_is_given_up_is_told() -> None:
+    said = StateStore().take(ReasonGivenUp(3, "as a [b]pirate[/]"))
+    assert said is not None and not said.trouble
+    assert said.text.startswith(
+        "no other answer was found that follows \u201cas a [b]pirate[/]\u201d; it holds"
+    )

@@ -99,6 +99,58 @@ def test_what_was_typed_meanwhile_comes_after_it(tmp_path: Path) -> None:
     again.remove()
 
 
+def test_what_is_typed_is_on_disk_before_the_app_closes(tmp_path: Path) -> None:
+    """A `kill -9` lets nobody save anything."""
+
+    async def scenario(stage: Stage) -> None:
+        kept = Unsent(stage.home)
+        await stage.write("half a thought")
+        await stage.until(lambda: kept.read() == "half a thought")
+        await stage.press("ctrl+u")
+        await stage.until(lambda: not stage.home.unsent_path.exists())
+        await stage.say("hello")
+        await stage.sees("5 five answers")
+        await stage.write("another")
+        await stage.until(lambda: kept.read() == "another")
+
+    play(scenario, tmp_path)
+    assert start(tmp_path) == "another"
+
+
+def test_what_was_sent_is_not_kept(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.write("hello")
+        await stage.until(stage.home.unsent_path.exists)
+        await stage.press("enter")
+        await stage.sees("5 five answers")
+        await stage.until(lambda: not stage.home.unsent_path.exists())
+
+    play(scenario, tmp_path)
+
+
+def test_a_draft_takes_the_place_of_the_one_before_and_stands_after_an_earlier_text(
+    tmp_path: Path,
+) -> None:
+    Unsent(Home(tmp_path / "home")).keep("first")
+    unsent = Unsent(Home(tmp_path / "home"))
+    for text in ("s", "second", "second"):
+        unsent.save(text)
+    assert unsent.read() == "first\nsecond"
+    unsent.save("")
+    assert unsent.read() == "first"
+    unsent.put_back(lambda text: None)
+    unsent.save("third")
+    assert unsent.read() == "third"
+    unsent.keep("third and last")
+    unsent.save("")
+    assert unsent.read() == "third and last", "the prompt is closed"
+    unsent = Unsent(Home(tmp_path / "home"))
+    unsent.put_back(lambda text: None)
+    unsent.save("a word")
+    unsent.keep("")
+    assert not (tmp_path / "home" / "unsent.txt").exists()
+
+
 def test_a_home_that_cannot_be_written_does_not_keep_the_owner_from_leaving(
     tmp_path: Path,
 ) -> None:

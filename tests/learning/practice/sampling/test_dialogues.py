@@ -85,7 +85,9 @@ def test_conversations_are_sampled_and_paid_by_turn(
             own = sample.answer.own
             assert own is not None
             ids = torch.tensor([[*prompt, *sample.answer.tokens]])
-            logprobs = model(ids)[0, len(prompt) - 1 : -1].log_softmax(-1)
+            logits = model(ids)[0, len(prompt) - 1 : -1]
+            logits[:, list(roller.never(model))] = float("-inf")
+            logprobs = logits.log_softmax(-1)
             now = logprobs.gather(1, torch.tensor(sample.answer.tokens)[:, None])[:, 0]
             found = now[torch.tensor(own)]
             torch.testing.assert_close(
