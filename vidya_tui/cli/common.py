@@ -120,9 +120,17 @@ def show(text: str) -> None:
 
 
 @contextmanager
-def progress_bar() -> Iterator[Callable[[int, int], None]]:
-    """Yields a function that draws a progress bar on standard error, if that is a terminal. Its arguments are
-    the bytes done and the total."""
+def progress_bar(*, as_json: bool = False) -> Iterator[Callable[[int, int], None]]:
+    """Yields a function that shows progress; its arguments are the bytes done and the total.
+
+    It draws a bar on standard error, if that is a terminal; as_json: it prints a row for each percent.
+    """
+    if as_json:
+        yield _progress_rows()
+        return
+    if not sys.stderr.isatty():  # click would print an empty line
+        yield lambda done, total: None
+        return
     bar = click.progressbar(length=1, file=sys.stderr, show_pos=False, width=30)
     with bar:
 
@@ -131,6 +139,18 @@ def progress_bar() -> Iterator[Callable[[int, int], None]]:
             bar.update(done - bar.pos)
 
         yield draw
+
+
+def _progress_rows() -> Callable[[int, int], None]:
+    told = -1
+
+    def tell(done: int, total: int) -> None:
+        nonlocal told
+        if (percent := 100 * done // max(1, total)) != told:
+            told = percent
+            print_json({"event": "progress", "bytes": done, "total": total})
+
+    return tell
 
 
 def sure(question: str) -> bool:
