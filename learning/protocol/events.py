@@ -20,6 +20,8 @@ class Ready:
     device: str
     continues_only: bool = False
     """The model was trained on plain text only: it continues a text, and does not answer."""
+    takes_system: bool = False
+    """The model's chat format has a system prompt."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,8 @@ class AskDone:
     ask: int
     tokens_per_second: float
     seconds_to_first_token: float
+    prompt_tokens: int = 0
+    """Ids of the prompt."""
 
 
 @dataclass(frozen=True)
@@ -336,6 +340,8 @@ class Failed:
     what: str
     next_step: str = ""
     ask: int | None = None
+    refused: bool = False
+    """The request itself is at fault: it fails again unless it is changed."""
 
 
 class TeacherEnded:
