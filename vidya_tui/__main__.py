@@ -17,7 +17,7 @@ from engine.errors import VidyaError
 from engine.storage.disk import full_disk, is_full
 from vidya_tui.worker.environment import MEMORY, prepare
 
-_LEARNING = {"teach", "train", "practice", "pretrain", "bench"}
+_LEARNING = {"serve", "teach", "train", "practice", "pretrain", "bench"}
 """Commands for which to re-execute the process with other malloc settings, which are read at start only."""
 
 _COMPLETE = "_VIDYA_COMPLETE"
