@@ -95,6 +95,9 @@ def application(
             error = Refusal(error.status_code, what, f"there are {paths}")
         elif isinstance(error, VidyaError) and not isinstance(error, Refusal):
             error = Refusal(500, error.what, error.next_step)
+        elif not isinstance(error, VidyaError):  # Starlette raises it again for Log
+            what = f"the server failed ({type(error).__name__})"
+            error = Refusal(500, what, "what it prints says more")
         assert isinstance(error, Refusal)
         return _Refused(error)
 
@@ -105,6 +108,7 @@ def application(
         VidyaError: refused,
         HTTPException: refused,
         ClientDisconnect: gone,
+        Exception: refused,
     }
     inner = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
     inner.router.redirect_slashes = False

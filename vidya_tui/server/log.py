@@ -1,4 +1,4 @@
-"""Reports each request when it has ended, and keeps what no one foresaw from the client. Pure ASGI."""
+"""Reports each request when it has ended, and each error that nobody foresaw. Pure ASGI."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import time
 from collections.abc import Callable, MutableMapping
 from typing import Any
 
-from vidya_tui.server.guard import Application, Receive, Scope, Send, send_refusal
-from vidya_tui.server.refusal import Refusal
+from vidya_tui.server.guard import Application, Receive, Scope, Send
 
 NOTED = "vidya"
 """Key in the scope of a request: a dict with more entries for its report."""
@@ -46,8 +45,6 @@ class Log:
             await self._application(scope, receive, passed)
         except Exception as error:
             self._unforeseen(error)
-            if not status:
-                await send_refusal(unforeseen(error), passed)
         finally:
             self._report(
                 {
@@ -59,9 +56,3 @@ class Log:
                     **noted,
                 }
             )
-
-
-def unforeseen(error: Exception) -> Refusal:
-    """What the client hears of a fault of the program: its kind, and none of its details."""
-    what = f"the server failed ({type(error).__name__})"
-    return Refusal(500, what, "what it prints says more")
