@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import sys
 import time
@@ -28,8 +29,9 @@ def bind(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family)
     except OSError as error:
+        why = os.strerror(error.errno) if (error.errno or 0) > 0 else reason(error)
         raise ConfigError(
-            f"port {port} of {host} cannot be used ({reason(error)})",
+            f"port {port} of {host} cannot be used ({why})",
             "end the program that has it, or choose another with --port",
         ) from error
 
