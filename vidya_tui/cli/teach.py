@@ -23,7 +23,7 @@ from learning.text.blame import Part, from_words, last_sentence
 from vidya_tui.cli.common import LocalTeacher, common, lessons_wait, local_teacher, print_json, say
 from vidya_tui.options import Options
 from vidya_tui.session import teaching
-from vidya_tui.session.teaching import Verdict
+from vidya_tui.session.teaching import AskVerdict
 from vidya_tui.state import learner as learner_state
 
 
@@ -86,7 +86,7 @@ def teach(
             if text is not None and not text.strip():
                 raise VidyaError("--say is empty", "give the answer that should be said")
             value: Literal["good", "bad"] | None = "good" if rate == "good" else "bad"
-            if not judge(place, ask, Verdict(pick, text, value, reason or "", part)):
+            if not judge(place, ask, AskVerdict(pick, text, value, reason or "", part)):
                 say(f"ask {ask.id} was judged so already: there is nothing new to learn")
             place.learn(show)
         for lesson in lessons:
@@ -164,7 +164,7 @@ def _asked(place: LocalTeacher, number: int | None) -> Ask:
     return ask
 
 
-def judge(place: LocalTeacher, ask: Ask, verdict: Verdict) -> bool:
+def judge(place: LocalTeacher, ask: Ask, verdict: AskVerdict) -> bool:
     """Judges an ask in the journal, so that `LocalTeacher.learn` learns it; False if that judgement stands
     already."""
     from vidya_tui.session.session import Session

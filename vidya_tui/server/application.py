@@ -18,7 +18,7 @@ from engine.storage.reading import shown
 from vidya_tui.server import replies
 from vidya_tui.server.desk import Desk, Run
 from vidya_tui.server.guard import Application, Guard, Receive, Scope, Send, send_refusal
-from vidya_tui.server.log import GONE, NOTED, Log
+from vidya_tui.server.log import GONE, NOTED, RequestLog
 from vidya_tui.server.reading import read_completion, read_feedback
 from vidya_tui.server.refusal import Refusal
 
@@ -38,7 +38,7 @@ def application(
     report: Callable[[dict[str, Any]], None],
     unforeseen: Callable[[Exception], None],
 ) -> Application:
-    """The ASGI application. key: that clients must send; None: none. report, unforeseen: see Log."""
+    """The ASGI application. key: that clients must send; None: none. report, unforeseen: see RequestLog."""
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -95,11 +95,11 @@ def application(
             error = Refusal(error.status_code, what, f"there are {paths}")
         elif isinstance(error, VidyaError) and not isinstance(error, Refusal):
             error = Refusal(500, error.what, error.next_step)
-        elif not isinstance(error, VidyaError):  # Starlette raises it again for Log
+        elif not isinstance(error, VidyaError):  # Starlette raises it again for RequestLog
             what = f"the server failed ({type(error).__name__})"
             error = Refusal(500, what, "what it prints says more")
         assert isinstance(error, Refusal)
-        return _Refused(error)
+        return _RefusalReply(error)
 
     async def gone(_: Request, __: Exception) -> Response:
         return Response(status_code=GONE)
@@ -112,7 +112,7 @@ def application(
     }
     inner = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
     inner.router.redirect_slashes = False
-    return Log(Guard(inner, key), report, unforeseen)
+    return RequestLog(Guard(inner, key), report, unforeseen)
 
 
 def _demand(name: str, desk: Desk) -> None:
@@ -127,7 +127,7 @@ def _json(value: dict[str, Any], headers: dict[str, str] | None = None) -> Respo
     return Response(replies.encoded(value), media_type="application/json", headers=headers)
 
 
-class _Refused(Response):
+class _RefusalReply(Response):
     """A refusal."""
 
     def __init__(self, refusal: Refusal) -> None:

@@ -239,7 +239,7 @@ class Desk:
         finally:
             del self._lessons[lessons[0]]
 
-    def _check_choice(self, ask: Ask, verdict: teaching.Verdict) -> None:
+    def _check_choice(self, ask: Ask, verdict: teaching.AskVerdict) -> None:
         """Raises Refusal if the ask has no such choice."""
         numbers = [c.index for c in self._journal.candidates(ask.id) if c.text.strip()]
         for name, number in (("pick", verdict.pick), ("index", verdict.index)):

@@ -14,7 +14,7 @@ GONE = 499
 """Status in the report if the client was gone before its reply began; nothing is sent then."""
 
 
-class Log:
+class RequestLog:
     """The outermost layer of the server."""
 
     def __init__(

@@ -13,7 +13,7 @@ from engine.storage.reading import parse_json, shown
 from learning.protocol.records import Turn, Turns
 from vidya_tui.server.refusal import Refusal
 from vidya_tui.session.judging import tidy
-from vidya_tui.session.teaching import Verdict
+from vidya_tui.session.teaching import AskVerdict
 
 ID = "chatcmpl-"
 """Begins the id of a completion; the number of the ask follows."""
@@ -71,7 +71,7 @@ class FeedbackRequest:
     """The body of POST /v1/feedback."""
 
     ask: int
-    verdict: Verdict
+    verdict: AskVerdict
     """Numbers of candidates count from 1."""
     wait: bool = True
     """Whether the reply waits until the lesson is learned."""
@@ -141,7 +141,7 @@ def read_feedback(raw: bytes) -> FeedbackRequest:
     if index is not None and pick is not None:
         raise _wrong("index", "goes with say and rating", "pick alone names the choice")
     numbers = [None if place is None else place + 1 for place in (pick, index)]
-    verdict = Verdict(numbers[0], text, rating, reason, index=numbers[1])
+    verdict = AskVerdict(numbers[0], text, rating, reason, index=numbers[1])
     wait = _optional(body, "wait", bool, "true or false")
     return FeedbackRequest(ask, verdict, wait is not False)
 

@@ -29,7 +29,8 @@ def bind(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family)
     except OSError as error:
-        why = os.strerror(error.errno) if (error.errno or 0) > 0 else reason(error)
+        number = error.errno or 0  # negative where the name cannot be looked up
+        why = os.strerror(number) if number > 0 else reason(error)
         raise ConfigError(
             f"port {port} of {host} cannot be used ({why})",
             "end the program that has it, or choose another with --port",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # commands import the session when it is needed
 
 
 @dataclass(frozen=True)
-class Verdict:
+class AskVerdict:
     """What the owner says of an ask: exactly one of `pick`, `text` and `rate`."""
 
     pick: int | None = None
@@ -35,7 +35,7 @@ class Verdict:
     """Number of the candidate that is corrected or rated; None: the answer, or the surest candidate."""
 
 
-def judge(session: Session, ask: Ask, verdict: Verdict, tell: Callable[[str], None]) -> bool:
+def judge(session: Session, ask: Ask, verdict: AskVerdict, tell: Callable[[str], None]) -> bool:
     """Judges an ask as the app does: an earlier judgement of the same ask is withdrawn. Returns whether this
     is a new judgement, and not the one that stands already.
 
@@ -50,7 +50,7 @@ def judge(session: Session, ask: Ask, verdict: Verdict, tell: Callable[[str], No
     return len(session.journal.judgements(ask.id)) > before
 
 
-def _judge(session: Session, ask: Ask, verdict: Verdict) -> None:
+def _judge(session: Session, ask: Ask, verdict: AskVerdict) -> None:
     session.reopen(ask)
     for number in (verdict.pick, verdict.index):
         numbers = [card.index for card in session.cards if card.said]
