@@ -9,7 +9,7 @@ import io
 import os
 import sys
 
-_LEARNING = {"teach", "train", "practice", "pretrain", "bench"}
+_LEARNING = {"serve", "teach", "train", "practice", "pretrain", "bench"}
 """Commands for which to re-execute the process with other malloc settings, which are read at start only."""
 
 _COMPLETE = "_VIDYA_COMPLETE"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import queue
 import re
 import signal
@@ -92,7 +93,7 @@ def common(function: Function) -> Function:
 
 def print_json(value: dict[str, Any]) -> None:
     """Prints one JSON object on one line. NaN and infinity become null."""
-    print_line(json.dumps(_plain(value), ensure_ascii=False))
+    print_line(json.dumps(finite(value), ensure_ascii=False))
 
 
 def print_line(text: str) -> None:
@@ -101,10 +102,13 @@ def print_line(text: str) -> None:
     click.echo(safe.encode("utf-8", errors="backslashreplace"))  # a lone surrogate: \ud83d
 
 
-def _plain(value: Any) -> Any:
+def finite(value: Any) -> Any:
+    """A value for JSON, which has no NaN and no infinity: they become null."""
     if isinstance(value, dict):
-        return {k: _plain(v) for k, v in value.items()}
-    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return {key: finite(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [finite(one) for one in value]
+    if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
 
