@@ -37,6 +37,10 @@ class DataError(VidyaError):
     """A file of text, lessons, conversations or problems that cannot be used."""
 
 
+class PromptTooLong(DataError):
+    """A prompt that leaves no room for an answer in the model's context."""
+
+
 class JournalError(VidyaError):
     """The journal cannot be opened, read or written."""
 

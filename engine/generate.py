@@ -21,11 +21,19 @@ from torch import Tensor
 from engine.branches import DistinctTexts
 from engine.cache import KeyValueCache
 from engine.config import GREEDY, Sampling
-from engine.errors import DataError
+from engine.errors import PromptTooLong
 from engine.model import Model
 from engine.packed import PackedModel, packed
 from engine.sampling import NEVER, draw, shape_logits
-from engine.selection import Finished, GenerationControl, Row, Selection, Standards, temperature_of
+from engine.selection import (
+    Finished,
+    GenerationControl,
+    Row,
+    Selection,
+    Standards,
+    before_stop,
+    temperature_of,
+)
 from engine.threads import one_core
 from engine.tokenizers.tokenizer import StreamDecoder, Tokenizer
 
@@ -76,18 +84,20 @@ def generate(
     distinct: bool = True,
     likeliest: bool = True,
     standards: Standards | None = None,
+    stops: tuple[str, ...] = (),
 ) -> Iterator[Event]:
     """Streams n answers to the prompt. Every candidate ends with one Finished event.
 
     With temperature 0 the first candidate is greedy and the others are sampled at 0.7; their Finished events
     come after the greedy one's, which is never retried. distinct: retry repeated answers. likeliest: of
     several distinct candidates the first is decoded greedily at any temperature, without repetition penalty,
-    so an answer that was taught is always among them. standards: None accepts everything. Raises DataError if
-    the prompt leaves no room in the context.
+    so an answer that was taught is always among them. standards: None accepts everything. stops: an
+    answer ends before the first of these texts, none of which is empty; its Delta events may have a part of
+    it, its Finished event has not. Raises PromptTooLong.
     """
     limit = min(sampling.max_tokens, model.config.context - len(prompt_ids))
     if limit < 1:
-        raise DataError(
+        raise PromptTooLong(
             f"the prompt of {len(prompt_ids)} tokens fills the model's context of "
             f"{model.config.context}",
             "shorten it, or begin a new conversation",
@@ -97,7 +107,10 @@ def generate(
     branches = DistinctTexts(tokenizer) if distinct or standards else None
     fast = packed(model)
     prompt, first_logits = prefill(fast, prompt_ids, limit)
-    rows = [Row(i, temperature_of(sampling, i), StreamDecoder(tokenizer)) for i in range(1, n + 1)]
+    rows = [
+        Row(i, temperature_of(sampling, i), StreamDecoder(tokenizer), stops=stops)
+        for i in range(1, n + 1)
+    ]
     rows[0].likeliest = likeliest and distinct and sampling.temperature > 0.0
     small = model.config.parameters < MANY and fast.device.type == "cpu"
     with one_core() if small else contextlib.nullcontext():
@@ -214,7 +227,9 @@ def _step(
         if text := row.decoder.push(token):
             row.text += text
             added.append((row.index, text))
-        if len(row.tokens) >= limit:
+        if before_stop(row.text, row.stops) != row.text:
+            ended.append(row.finished("end"))
+        elif len(row.tokens) >= limit:
             ended.append(row.finished("length"))
         else:
             going.append(place)

@@ -113,15 +113,24 @@ class Row:
     likeliest: bool = False
     """True if it takes the likeliest token each time, without repetition penalty, and is checked like drawn
     answers."""
+    stops: tuple[str, ...] = ()
+    """Texts, none empty, before the first of which it ends. A given text has none."""
     tokens: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
     own_logprobs: list[float] = field(default_factory=list)
     text: str = ""
 
     def finished(self, ending: Literal["end", "length", "cancelled"]) -> Finished:
-        text = (self.text + self.decoder.finish(ended=ending == "end")).strip()
+        text = self.text + self.decoder.finish(ended=ending == "end")
+        text = before_stop(text, self.stops).strip()
         logprobs, own = tuple(self.logprobs), tuple(self.own_logprobs)
         return Finished(self.index, text, tuple(self.tokens), logprobs, ending, own)
+
+
+def before_stop(text: str, stops: Sequence[str]) -> str:
+    """The text before the first of these stops in it; the whole text if it has none."""
+    found = [place for stop in stops if (place := text.find(stop)) >= 0]
+    return text[: min(found)] if found else text
 
 
 @dataclass
@@ -241,4 +250,5 @@ def _retry(tokenizer: Tokenizer, row: Row, sampling: Sampling, beginning: Beginn
     if beginning is None:
         temperature = (temperature or FREE_TEMPERATURE) * HOTTER ** min(retries, 3)
     decoder = StreamDecoder(tokenizer)
-    return Row(row.index, temperature, decoder, retries, beginning or (), row.refusals)
+    forced = beginning or ()
+    return Row(row.index, temperature, decoder, retries, forced, row.refusals, stops=row.stops)

@@ -35,7 +35,11 @@ class Home:
         advice = "make it writable, or name another folder with --home or VIDYA_HOME"
         try:
             self.path = path.expanduser().resolve()
+            str(self.path).encode()  # the weights cannot be written under another name
             make_private_folder(self.path)
+        except UnicodeEncodeError as error:
+            what = f"home {path}: its name is not UTF-8 text, or the locale is not UTF-8"
+            raise HomeError(what, "name another folder, or set LC_ALL=C.UTF-8") from error
         except (OSError, RuntimeError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise HomeError(f"home {path}: cannot be made ({reason})", advice) from error

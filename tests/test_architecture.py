@@ -89,6 +89,7 @@ INTERFACE: list[set[str]] = [
     {"app"},
     {"start"},
     {"cli"},
+    {"server"},
     {"__main__"},
 ]
 """Storeys of vidya_tui from below; a room imports from storeys below its own."""

@@ -116,7 +116,10 @@ def test_the_tests_run_with_exact_versions_of_everything_that_is_required() -> N
     extras = project["optional-dependencies"]
     wanted = {
         re.split(r"[^A-Za-z0-9_-]", one)[0].replace("_", "-")
-        for one in [*project["dependencies"], *extras["test"], *extras["practice"]]
+        for one in [
+            *project["dependencies"],
+            *(one for name in ("test", "practice", "serve") for one in extras[name]),
+        ]
     }
     assert wanted - exact == {"torch", "vidya"}, "torch is pinned in pyproject.toml"
 

@@ -5,19 +5,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import os
-import signal
 import sys
-import traceback
-from pathlib import Path
 
-from engine.errors import VidyaError
-from engine.storage.disk import full_disk, is_full
-from vidya_tui.worker.environment import MEMORY, prepare
-
-_LEARNING = {"teach", "train", "practice", "pretrain", "bench"}
+_LEARNING = {"serve", "teach", "train", "practice", "pretrain", "bench"}
 """Commands for which to re-execute the process with other malloc settings, which are read at start only."""
 
 _COMPLETE = "_VIDYA_COMPLETE"
@@ -26,10 +18,27 @@ _COMPLETE = "_VIDYA_COMPLETE"
 
 def main() -> None:
     """Runs vidya and exits: 0 success, 1 error, 2 wrong usage, 130 interrupted."""
-    with contextlib.suppress(ValueError):  # not the main thread
-        signal.signal(signal.SIGTERM, _interrupt)  # treat `kill` like ctrl+c, to close in order
+    try:  # other imports are below, because ctrl+c prints no traceback from here on
+        status = _status()
+    except KeyboardInterrupt:
+        _say("interrupted")
+        status = 130
+    _drop_unwritable()
+    sys.exit(status)
+
+
+def _status() -> int:
+    """Prepares the process, runs the command line and prints its error. Raises KeyboardInterrupt."""
+    import signal
+
+    from engine.errors import VidyaError
+    from vidya_tui.worker.environment import MEMORY, prepare
+
+    _heed_signals()
     if MEMORY[0] not in os.environ and _LEARNING & set(sys.argv[1:]):
         prepare(os.environ)
+        # they wait while Python starts again, which would print a traceback
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
     prepare(os.environ)
     if isinstance(sys.stdout, io.TextIOWrapper):  # print ? for what the locale cannot encode
@@ -38,22 +47,19 @@ def main() -> None:
         status = _run(sys.argv[1:])
         if sys.stdout is not None:  # the caller may have closed it
             sys.stdout.flush()
-    except KeyboardInterrupt:
-        _say("interrupted")
-        status = 130
+        return status
     except BrokenPipeError:
-        status = 0
+        return 0
     except VidyaError as error:
         _say(f"vidya: {error}")
-        status = 1
     except Exception as error:
         if "--debug" in sys.argv:
+            import traceback
+
             _say(traceback.format_exc())
         else:
-            _say(f"{Path(sys.argv[0]).name}: {_unforeseen(error)}")
-        status = 1
-    _drop_unwritable()
-    sys.exit(status)
+            _say(f"{os.path.basename(sys.argv[0])}: {_unforeseen(error)}")
+    return 1
 
 
 def _run(arguments: list[str]) -> int:
@@ -78,6 +84,10 @@ def _drop_unwritable() -> None:
 
 def _unforeseen(error: Exception) -> str:
     """The message for an error that is not a VidyaError."""
+    from pathlib import Path
+
+    from engine.storage.disk import full_disk, is_full
+
     if is_full(error):
         name = getattr(error, "filename", None)
         if isinstance(name, str | bytes):
@@ -89,8 +99,30 @@ def _unforeseen(error: Exception) -> str:
     return f"{what}; run again with --debug for more"
 
 
+def _heed_signals() -> None:
+    """Treats `kill` like ctrl+c, to close in order. A shell's background job goes on ignoring ctrl+c."""
+    import signal
+    import threading
+
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _interrupt)
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, _interrupt)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
+
+
 def _interrupt(number: int, frame: object) -> None:
+    """Raises KeyboardInterrupt. While torch is imported, ends at once: its import swallows an exception, or
+    aborts the process with a dump; nothing is being written then."""
+    if _torch_is_being_imported():
+        _say("interrupted")
+        os._exit(130)
     raise KeyboardInterrupt
+
+
+def _torch_is_being_imported() -> bool:
+    spec = getattr(sys.modules.get("torch"), "__spec__", None)
+    return bool(getattr(spec, "_initializing", False))  # as Python's own import statement asks
 
 
 def _say(text: str) -> None:

@@ -7,9 +7,10 @@ answer, and a plain document stands between two `<|end|>`. Left out: decoding.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.errors import DataError
+from engine.tokenizers.chat_template import ChatTemplate
 from engine.tokenizers.tokenizer import Tokenizer
 
 LEAST_ROOM = 8
@@ -67,16 +68,21 @@ def encode_chat(tokenizer: Tokenizer, turns: Sequence[tuple[str, str]]) -> Encod
 
 
 def encode_prompt(
-    tokenizer: Tokenizer, turns: Sequence[tuple[str, str]], context: int, reserve: int
+    tokenizer: Tokenizer,
+    turns: Sequence[tuple[str, str]],
+    context: int,
+    reserve: int,
+    system: str = "",
 ) -> list[int]:
     """Ids of a prompt: system prompt, turns, head of the answer.
 
     context, reserve: the prompt has at most `context - reserve` ids (but see LEAST_ROOM and LEAST_MESSAGE).
+    system: takes the place of the template's system prompt, see `told`.
     The oldest turns are dropped first; the system prompt and the last message always stay. A last message
     that is too long loses its middle, because its beginning and end usually matter most.
     """
-    chat = tokenizer.chat
-    room = _room(tokenizer, context, reserve)
+    chat = told(tokenizer, system)
+    room = _room(chat, context, reserve)
     used = len(chat.start) + len(chat.assistant_head)
     kept: list[Piece] = []
     for piece in reversed(pieces_of(tokenizer, turns)):
@@ -125,9 +131,21 @@ def continue_prompt(
     return [*prompt, *answer, *tail, *piece.ids, *chat.assistant_head]
 
 
-def left_out(tokenizer: Tokenizer, message: str, context: int, reserve: int) -> int:
+def told(tokenizer: Tokenizer, system: str) -> ChatTemplate:
+    """The chat template with this system prompt, which is ordinary text: no part of it becomes a special id.
+    Unchanged if it is empty, or if the format has no system prompt."""
+    chat = tokenizer.chat
+    if not system or not chat.system_head:
+        return chat
+    return replace(chat, system=tuple(tokenizer.encode(system)))
+
+
+def left_out(
+    tokenizer: Tokenizer, message: str, context: int, reserve: int, system: str = ""
+) -> int:
     """How many characters `encode_prompt` drops from the middle of a last message; 0 if it fits."""
-    room = _room(tokenizer, context, reserve) - tokenizer.chat.around_message
+    chat = told(tokenizer, system)
+    room = _room(chat, context, reserve) - chat.around_message
     body = tokenizer.encode(message)
     if len(body) <= room:
         return 0
@@ -150,9 +168,9 @@ def encode_opening(tokenizer: Tokenizer, text: str, context: int, room: int) -> 
     return ids[-max(1, context - room) :]
 
 
-def _room(tokenizer: Tokenizer, context: int, reserve: int) -> int:
+def _room(chat: ChatTemplate, context: int, reserve: int) -> int:
     """Largest number of ids of a prompt."""
-    return max(LEAST_ROOM, tokenizer.chat.around_message + LEAST_MESSAGE, context - reserve)
+    return max(LEAST_ROOM, chat.around_message + LEAST_MESSAGE, context - reserve)
 
 
 def _without_middle(body: list[int], half: int) -> list[int]:

@@ -16,7 +16,7 @@ from learning.text.key import Key, holds, read_key
 _FORMS = 'give {"prompt","answer"}, {"prompt","chosen","rejected"}, {"prompt","answer","rating"} or {"turns"}'
 
 
-def read_rows(path: Path) -> list[dict[str, Any]]:
+def read_rows(path: Path, forms: str = _FORMS) -> list[dict[str, Any]]:
     """All rows of a file, as from `parse_rows`. Raises DataError with file and line."""
     try:
         data = path.read_bytes()
@@ -24,15 +24,18 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
         raise DataError(
             f"{path}: cannot be read ({reason(error)})", "give a UTF-8 file of JSON lines"
         ) from error
-    return parse_rows(data, str(path))
+    return parse_rows(data, str(path), forms)
 
 
-def parse_rows(data: bytes, name: str) -> list[dict[str, Any]]:
-    """All rows of JSON lines, each with its line number under "_line". Skips blank lines. Raises DataError
-    with name and line, also if there are no rows."""
-    rows = [row | {"_line": number} for number, row in parse(data, name, _FORMS)]
+def parse_rows(data: bytes, name: str, forms: str = _FORMS) -> list[dict[str, Any]]:
+    """All rows of JSON lines, each with its line number under "_line". Skips blank lines.
+
+    forms: the forms of a line that errors advise. Raises DataError with name and line, also if there are no
+    rows.
+    """
+    rows = [row | {"_line": number} for number, row in parse(data, name, forms)]
     if not rows:
-        raise DataError(f"{name}: holds no lines", _FORMS)
+        raise DataError(f"{name}: holds no lines", forms)
     return rows
 
 

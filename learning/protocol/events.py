@@ -21,6 +21,8 @@ class Ready:
     device: str
     continues_only: bool = False
     """The model was trained on plain text only: it continues a text, and does not answer."""
+    takes_system: bool = False
+    """The model's chat format has a system prompt."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,8 @@ class AskDone:
     ask: int
     tokens_per_second: float
     seconds_to_first_token: float
+    prompt_tokens: int = 0
+    """Ids of the prompt."""
 
 
 @dataclass(frozen=True)
@@ -337,6 +341,8 @@ class Failed:
     what: str
     next_step: str = ""
     ask: int | None = None
+    refused: bool = False
+    """The request itself is at fault: it fails again unless it is changed."""
 
 
 class TeacherEnded:

@@ -34,6 +34,11 @@ class Generate:
     if other weights give it."""
     again: Again | None = None
     """Answer with an earlier answer and a reason against it in the context."""
+    system: str = ""
+    """What the model is told first, in place of its own system prompt; empty: its own. Ignored where the chat
+    format has no system prompt (`Ready.takes_system`)."""
+    stops: tuple[str, ...] = ()
+    """Texts, none empty, before the first of which an answer ends."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from functools import partial
 
 import torch
 
-from engine.errors import VidyaError
+from engine.errors import PromptTooLong, VidyaError
 from engine.freed_memory import return_freed_memory
 from engine.generate import Delta, Restart, generate
 from engine.selection import Finished, GenerationControl
@@ -121,7 +121,8 @@ class Answerer:
                     heard = request.turns
                     self._heard(heard)
             except VidyaError as error:
-                self._emit(Failed("generate", error.what, error.next_step, request.ask))
+                refused = isinstance(error, PromptTooLong)
+                self._emit(Failed("generate", error.what, error.next_step, request.ask, refused))
             except Exception as error:
                 what = f"the answer could not be made ({type(error).__name__}: {error})"
                 self._emit(Failed("generate", what, "ask again", request.ask))
@@ -148,8 +149,9 @@ class Answerer:
                 recalled = self._recall.find(seen[-1].text)
             shown = with_recalled(seen, recalled, reads_contexts(tokenizer))
             prompt = asked_again(shown, again.old, again.reason) if again else shown
-            ids = encode_prompt(tokenizer, prompt, context, room)
-            if seen and (lost := left_out(tokenizer, seen[-1].text, context, room)):
+            size = (context, room, request.system)
+            ids = encode_prompt(tokenizer, prompt, *size)
+            if seen and (lost := left_out(tokenizer, seen[-1].text, *size)):
                 self._emit(MessageCut(request.ask, len(seen[-1].text), lost))
         seed = request.seed if request.seed is not None else self._seed
         generator = torch.Generator().manual_seed(secrets.randbits(63) if seed is None else seed)
@@ -182,6 +184,7 @@ class Answerer:
             standards=check.standards(tokenizer, min(sampling.max_tokens, context - len(ids)))
             if check
             else None,
+            stops=request.stops,
         ):
             first = first or time.monotonic() - started
             if isinstance(event, Delta):
@@ -207,7 +210,7 @@ class Answerer:
                 lesson = lesson or (recalled.lesson if recalled else None)
                 self._emit(CandidateDone(candidate, lesson.id if lesson else None))
         seconds = max(1e-6, time.monotonic() - started)
-        self._emit(AskDone(request.ask, tokens / seconds, first))
+        self._emit(AskDone(request.ask, tokens / seconds, first, len(ids)))
 
 
 def with_recalled(turns: Turns, recalled: Recalled | None, reads: bool = False) -> Turns:

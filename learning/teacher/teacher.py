@@ -127,7 +127,8 @@ class Teacher:
         parameters = self._learner.published.model.config.parameters
         version = self._learner.version
         plain = continues_only(folder, version)
-        self._emit(Ready(folder.name, version, parameters, device, plain))
+        system = bool(self._learner.tokenizer.chat.system_head)
+        self._emit(Ready(folder.name, version, parameters, device, plain, system))
         self._answerer.start()
         for lesson in self._journal.taken_back_in(self._learner.version):
             self._jobs.put(Undo(lesson.id))  # withdrawn while another model was in use

@@ -9,7 +9,7 @@ import torch
 
 from engine.branches import text_key
 from engine.config import GREEDY, Sampling
-from engine.errors import DataError
+from engine.errors import PromptTooLong
 from engine.generate import Delta, Event, Finished, GenerationControl, Restart, generate
 from engine.model import Model
 from engine.tokenizers.chat_format import encode_prompt
@@ -188,7 +188,7 @@ def test_max_tokens_and_context_bound_the_length(
         generate(tiny_model, t, full, 2, sampling.with_(max_tokens=64), generator=_seed())
     )
     assert all(len(e.tokens) <= 2 for e in done.values())
-    with pytest.raises(DataError, match="fills the model's context"):
+    with pytest.raises(PromptTooLong, match="fills the model's context"):
         list(generate(tiny_model, t, [65] * context, 1, sampling, generator=_seed()))
 
 
@@ -356,3 +356,22 @@ def test_a_small_model_answers_on_one_core_and_gives_the_others_back(
         assert torch.get_num_threads() == 3
     finally:
         torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("n", [1, 4])
+def test_an_answer_ends_before_the_first_stop(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, n: int
+) -> None:
+    t, answer = tiny_tokenizer, "I am well."
+    _teach(tiny_model, t, answer)
+    sampling = GREEDY.with_(max_tokens=40)
+
+    def drawn(*stops: str) -> dict[int, Finished]:
+        ids = _prompt(t)
+        return _finished(generate(tiny_model, t, ids, n, sampling, generator=_seed(), stops=stops))
+
+    whole, cut = drawn()[1], drawn("ll", "never said", " we")
+    assert (whole.text, cut[1].text, cut[1].ending) == (answer, "I am", "end")
+    assert cut[1].tokens == whole.tokens[: len(cut[1].tokens)] != whole.tokens
+    assert not any(stop in done.text for done in cut.values() for stop in ("ll", " we"))
+    assert len({text_key(done.text) for done in cut.values()}) == n, "as cut they differ"

@@ -229,3 +229,22 @@ def test_own_log_probabilities_are_the_models_however_it_was_drawn(
         logits[0, tiny_tokenizer.end] = -torch.inf
         own = logits.log_softmax(-1).gather(1, torch.tensor(answer.tokens)[:, None])[:, 0]
         torch.testing.assert_close(torch.tensor(answer.own_logprobs), own, atol=1e-4, rtol=1e-4)
+
+
+def test_a_given_text_is_not_cut_by_a_stop(tiny_model: Model, tiny_tokenizer: Tokenizer) -> None:
+    given = _fallback(tiny_tokenizer, "Please call. Now.")
+    standards = Standards(lambda _: True, given, lambda _: True, alone=True, even_greedy=True)
+    prompt = encode_prompt(tiny_tokenizer, [("user", "Hello!")], 128, 32)
+    for sampling in (SAMPLING.with_(max_tokens=30), GREEDY.with_(max_tokens=30)):
+        events = generate(
+            tiny_model,
+            tiny_tokenizer,
+            prompt,
+            1,
+            sampling,
+            generator=torch.Generator().manual_seed(0),
+            standards=standards,
+            stops=(".", "e"),
+        )
+        (done,) = [event for event in events if isinstance(event, Finished)]
+        assert done.text == "Please call. Now."

@@ -70,6 +70,13 @@ def test_a_file_in_its_place_is_refused(tmp_path: Path, name: str) -> None:
     assert (tmp_path / "file").read_text() == "not a folder"
 
 
+def test_a_name_that_is_no_text_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+    with pytest.raises(HomeError) as caught:
+        Home(tmp_path / "caf\udce9")  # as Python reads a byte of another encoding
+    assert "UTF-8" in caught.value.what
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_folder_that_cannot_be_written_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import queue
 import re
 import signal
@@ -92,7 +93,7 @@ def common(function: Function) -> Function:
 
 def print_json(value: dict[str, Any]) -> None:
     """Prints one JSON object on one line. NaN and infinity become null."""
-    print_line(json.dumps(_plain(value), ensure_ascii=False))
+    print_line(json.dumps(finite(value), ensure_ascii=False))
 
 
 def print_line(text: str) -> None:
@@ -101,10 +102,13 @@ def print_line(text: str) -> None:
     click.echo(safe.encode("utf-8", errors="backslashreplace"))  # a lone surrogate: \ud83d
 
 
-def _plain(value: Any) -> Any:
+def finite(value: Any) -> Any:
+    """A value for JSON, which has no NaN and no infinity: they become null."""
     if isinstance(value, dict):
-        return {k: _plain(v) for k, v in value.items()}
-    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return {key: finite(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [finite(one) for one in value]
+    if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
 
@@ -120,9 +124,17 @@ def show(text: str) -> None:
 
 
 @contextmanager
-def progress_bar() -> Iterator[Callable[[int, int], None]]:
-    """Yields a function that draws a progress bar on standard error, if that is a terminal. Its arguments are
-    the bytes done and the total."""
+def progress_bar(*, as_json: bool = False) -> Iterator[Callable[[int, int], None]]:
+    """Yields a function that shows progress; its arguments are the bytes done and the total.
+
+    It draws a bar on standard error, if that is a terminal; as_json: it prints a row for each percent.
+    """
+    if as_json:
+        yield _progress_rows()
+        return
+    if not sys.stderr.isatty():  # click would print an empty line
+        yield lambda done, total: None
+        return
     bar = click.progressbar(length=1, file=sys.stderr, show_pos=False, width=30)
     with bar:
 
@@ -131,6 +143,18 @@ def progress_bar() -> Iterator[Callable[[int, int], None]]:
             bar.update(done - bar.pos)
 
         yield draw
+
+
+def _progress_rows() -> Callable[[int, int], None]:
+    told = -1
+
+    def tell(done: int, total: int) -> None:
+        nonlocal told
+        if (percent := 100 * done // max(1, total)) != told:
+            told = percent
+            print_json({"event": "progress", "bytes": done, "total": total})
+
+    return tell
 
 
 def sure(question: str) -> bool:

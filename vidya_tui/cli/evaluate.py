@@ -30,8 +30,9 @@ from vidya_tui.options import Options
 def evaluate(book: Path | None, lessons: Path | None, text: Path | None, options: Options) -> None:
     """Measures what the model knows, without learning.
 
-    Answers are greedy and free-running, by the weights alone. Exact: the answer is the taught one, letter by
-    letter. By key: it holds every word or alternative of the lesson's "key" and none of its "not".
+    Answers are greedy and free-running, by the weights alone. Exact: the answer is the taught one; case,
+    white space and spaces before punctuation do not count. By key: it holds every word or alternative of
+    the lesson's "key" and none of its "not".
     """
     from learning.data.lesson_file import check_measured, read_rows, to_lessons
     from personality.book import BookError, read_book, shipped_book_path
@@ -80,7 +81,8 @@ def _text_rows(path: Path) -> list[dict[str, Any]]:
     """Reads rows of {"text"} or {"turns"}. Raises DataError with file and line."""
     from learning.data.lesson_file import read_rows
 
-    rows = read_rows(path)
+    forms = 'give {"text": ...} or {"turns": [{"role", "text"}, ...]}'
+    rows = read_rows(path, forms)
     for row in rows:
         turns = row.get("turns")
         if turns is None:
@@ -93,8 +95,7 @@ def _text_rows(path: Path) -> list[dict[str, Any]]:
             )
         if not good:
             raise DataError(
-                f"{path}:{row['_line']}: neither a text nor turns with an answer",
-                'give {"text": ...} or {"turns": [{"role", "text"}, ...]}',
+                f"{path}:{row['_line']}: neither a text nor turns with an answer", forms
             )
     return rows
 

@@ -14,6 +14,7 @@ from learning.journal.journal import Journal
 from learning.lessons.forget import finish
 from learning.lessons.forget import forget as forget_everywhere
 from learning.protocol.events import Event, LessonDone
+from learning.text.normalise import writable
 from vidya_tui.cli.common import common, local_teacher, print_json, say, show, sure
 from vidya_tui.options import Options
 from vidya_tui.terminal.saved_prompt import Unsent
@@ -63,6 +64,12 @@ def forget(
     given = [v for v in (lesson, ask, conversation, text) if v is not None]
     if len(given) + everything != 1:
         raise click.UsageError("give one of --lesson, --ask, --conversation, --text or --all")
+    if text is not None and text != writable(
+        text
+    ):  # not erased as the journal has it: "?" is in much
+        raise VidyaError(
+            "--text is not UTF-8 text", "give it as `vidya journal search` shows it, with ?"
+        )
     home = options.home
     with home.lock(), home.learning():
         journal = Journal(home.journal_path)

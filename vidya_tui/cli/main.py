@@ -19,20 +19,21 @@ from vidya_tui.cli.help import Group, wrong_usage
 from vidya_tui.options import Options
 
 COMMANDS = {
-    "ask": "ask:ask",
-    "bench": "bench:bench",
-    "distil": "distil:distil",
-    "doctor": "doctor:doctor",
-    "evaluate": "evaluate:evaluate",
-    "journal": "journal:journal_group",
-    "model": "model:model_group",
-    "practice": "practice:practice",
-    "pretrain": "pretrain:pretrain",
-    "reward": "taste.reward:reward_group",
-    "teach": "teach:teach",
-    "train": "train:train",
+    "ask": "cli.ask:ask",
+    "bench": "cli.bench:bench",
+    "distil": "cli.distil:distil",
+    "doctor": "cli.doctor:doctor",
+    "evaluate": "cli.evaluate:evaluate",
+    "journal": "cli.journal:journal_group",
+    "model": "cli.model:model_group",
+    "practice": "cli.practice:practice",
+    "pretrain": "cli.pretrain:pretrain",
+    "reward": "cli.taste.reward:reward_group",
+    "serve": "server.command:serve",
+    "teach": "cli.teach:teach",
+    "train": "cli.train:train",
 }
-"""Command name -> "module:command" in this package."""
+"""Command name -> "module:command" in vidya_tui."""
 
 
 def is_message(word: str) -> bool:
@@ -53,7 +54,7 @@ class _Commands(Group):
         if cmd_name not in COMMANDS:
             return None
         module, name = COMMANDS[cmd_name].split(":")
-        found = getattr(importlib.import_module(f"vidya_tui.cli.{module}"), name)
+        found = getattr(importlib.import_module(f"vidya_tui.{module}"), name)
         assert isinstance(found, click.Command)
         return found
 

@@ -140,7 +140,7 @@ def get_model(name: str, options: Options) -> None:
     from learning.models.store import ModelStore
 
     home = options.home
-    with home.lock(), progress_bar() as progress:
+    with home.lock(), progress_bar(as_json=options.as_json) as progress:
         info = fetch(home, ModelStore(home), name, progress=progress, say=say)
         prepare_model(home, info, say=say)
     _is_there(info, options)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -21,8 +22,9 @@ from learning.protocol.requests import Request
 from learning.text.blame import Part, from_words, last_sentence
 from vidya_tui.cli.common import LocalTeacher, common, lessons_wait, local_teacher, print_json, say
 from vidya_tui.options import Options
+from vidya_tui.session import teaching
+from vidya_tui.session.teaching import AskVerdict
 from vidya_tui.state import learner as learner_state
-from vidya_tui.text.numbers import counted
 
 
 @click.command()
@@ -81,9 +83,10 @@ def teach(
     with silent(options) if no_wait else local_teacher(options) as place:
         if file is None:
             ask = _asked(place, ask_id)
-            before = len(place.journal.judgements(ask.id))
-            judge(place, ask, pick, text, rate, reason or "", part)
-            if len(place.journal.judgements(ask.id)) == before:
+            if text is not None and not text.strip():
+                raise VidyaError("--say is empty", "give the answer that should be said")
+            value: Literal["good", "bad"] | None = "good" if rate == "good" else "bad"
+            if not judge(place, ask, AskVerdict(pick, text, value, reason or "", part)):
                 say(f"ask {ask.id} was judged so already: there is nothing new to learn")
             place.learn(show)
         for lesson in lessons:
@@ -92,7 +95,7 @@ def teach(
         waiting = place.journal.waiting_count()
     if no_wait:
         if options.as_json:
-            print_json({"event": "journaled", "waiting": waiting})
+            print_json(teaching.waiting_row(waiting))
         say(lessons_wait(waiting))
 
 
@@ -148,16 +151,9 @@ def _teach(place: LocalTeacher, lesson: Lesson) -> None:
 
 def _print_lesson(event: LessonDone, options: Options) -> None:
     if options.as_json:
-        left_out = {"version", "state"}
-        if not event.why:
-            left_out.add("why")
-        if not event.ways_asked:
-            left_out |= {"ways_known", "ways_asked"}
-        print_json({k: v for k, v in asdict(event).items() if k not in left_out})
-        return
-    steps = f", {counted(event.steps, 'step')}" if event.steps else ""
-    recall = f"book recall {event.book_recall:.1%}"
-    click.echo(f"lesson {event.lesson}: {learner_state.outcome(event)}{steps}, {recall}")
+        print_json(teaching.lesson_row(event))
+    else:
+        click.echo(learner_state.lesson_line(event))
 
 
 def _asked(place: LocalTeacher, number: int | None) -> Ask:
@@ -168,34 +164,10 @@ def _asked(place: LocalTeacher, number: int | None) -> Ask:
     return ask
 
 
-def judge(
-    place: LocalTeacher,
-    ask: Ask,
-    pick: int | None,
-    text: str | None,
-    rate: str | None,
-    reason: str,
-    part: Part | None,
-) -> None:
-    """Judges an ask as the app does: withdraws an earlier judgement of the same ask."""
+def judge(place: LocalTeacher, ask: Ask, verdict: AskVerdict) -> bool:
+    """Judges an ask in the journal, so that `LocalTeacher.learn` learns it; False if that judgement stands
+    already."""
     from vidya_tui.session.session import Session
 
     session = Session(place.journal, _Nobody(), book_path=place.home.book_path)
-    session.reopen(ask)
-    try:
-        if pick is not None:
-            numbers = [card.index for card in session.cards if card.said]
-            if pick not in numbers:
-                there = ", ".join(map(str, numbers)) or "none"
-                raise VidyaError(f"ask {ask.id} has no candidate {pick}", f"there are: {there}")
-            session.pick(pick)
-        elif text is not None:
-            if not text.strip():
-                raise VidyaError("--say is empty", "give the answer that should be said")
-            session.correct(text)
-        else:
-            if session.take_surest() is None:
-                raise VidyaError(f"ask {ask.id} has no answer to rate", "teach one with --say")
-            session.rate("good" if rate == "good" else "bad", reason, part)
-    except DataError as error:
-        say(f"not written into the book: {error}")
+    return teaching.judge(session, ask, verdict, say)

@@ -29,7 +29,6 @@ from learning.protocol.records import (
     Lesson,
     Pick,
     Rating,
-    Span,
     Turn,
     Turns,
 )
@@ -55,7 +54,6 @@ class Judging:
         """The answer to the last ask; while an early pick still streams, its text so far."""
         self.rating: Literal["good", "bad"] | None = None
         """The owner's rating of that answer."""
-        self._blame: Span | None = None  # the part of it that a bad rating is about
         self._now: Exchange | None = None
         self._said: Turns = ()  # up to and with the owner's last message
         self._early: dict[int, Exchange] = {}  # by ask: picked while it still streams
@@ -195,13 +193,21 @@ class Judging:
         return card if card and card.said else None
 
     def rate(
-        self, value: Literal["good", "bad"] | None, reason: str = "", part: Part | None = None
+        self,
+        value: Literal["good", "bad"] | None,
+        reason: str = "",
+        part: Part | None = None,
+        index: int | None = None,
     ) -> None:
         """Rates the last answer; None withdraws the rating. In plain chat (one candidate) rating
         it also makes it the answer. reason: why, in the owner's words. part: finds what of a bad answer is
-        to blame; None: all of it."""
+        to blame; None: all of it. index: rates this candidate instead, which becomes the answer only where
+        none is chosen."""
         answer = self.answer
-        if answer is None and len(self.cards) == 1 and not self.streaming:
+        if index is not None:
+            card = self._now.card(index) if self._now else None
+            answer = card.said or None if card and card.state == "done" else None
+        elif answer is None and len(self.cards) == 1 and not self.streaming:
             answer = self.cards[0].said or None
         if self._now is None or answer is None:
             raise VidyaError("no answer to rate yet", "pick an answer first")
@@ -211,13 +217,13 @@ class Judging:
         blame = part(answer) if part and value == "bad" else None
         if blame and blame[1] - blame[0] >= len(answer.strip()):
             blame = None
-        if value == self.rating and why is None and blame == self._blame:
+        earlier, rated = [], Rating(self._now.ask.id, None)
+        for judged in self.standing():
+            if isinstance(judged.judgement, Rating) and judged.answer == answer:
+                earlier.append(judged.id)
+                rated = judged.judgement
+        if value == rated.value and why is None and blame == rated.blame:
             return
-        earlier = [
-            judged.id
-            for judged in self.standing()
-            if isinstance(judged.judgement, Rating) and judged.answer == answer
-        ]
         lesson = learn_from_rating(self._now.ask, answer, value, blame)
         lessons = (lesson,) if lesson else ()
         rating = Rating(self._now.ask.id, value, why, blame)
@@ -311,14 +317,14 @@ class Judging:
         if self._now is None:
             return
         self.answer = self.journal.answer(self._now.ask.id)
-        self.rating, self._blame, chosen = None, None, None
+        self.rating, chosen = None, None
         for judged in self.standing():
             if isinstance(judged.judgement, Pick):
                 chosen = judged.judgement.index
             elif isinstance(judged.judgement, Correction):
                 chosen = None
             elif judged.answer == self.answer:  # a rating is of the text it was given to
-                self.rating, self._blame = judged.judgement.value, judged.judgement.blame
+                self.rating = judged.judgement.value
         for card in self._now.cards:
             card.chosen = card.index == chosen
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from engine.config import Sampling
@@ -248,11 +249,13 @@ class Session(Judging):
     def _deal(self, exchange: Exchange, count: int, *, others: bool = False) -> None:
         self._broken = False
         exchange.deal(count)
-        ask = exchange.ask
+        self.teacher.send(self._request(exchange.ask, count, others))
+
+    def _request(self, ask: Ask, count: int, others: bool) -> Generate:
+        """The request for this many candidates."""
         drawn = (ask.id, ask.turns, count, ask.sampling, ask.seed)
-        self.teacher.send(
-            Generate(*drawn, recall=self.recall, offers=self.offers, others=others, again=ask.again)
-        )
+        made = Generate(*drawn, recall=self.recall, offers=self.offers, others=others)
+        return replace(made, again=ask.again)
 
     def _go_on(self) -> None:
         """Makes the surest candidate the answer: the owner went on without judging."""

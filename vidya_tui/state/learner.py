@@ -77,6 +77,12 @@ def outcome(done: LessonDone) -> str:
     return f"{took}, {ways(done)}" if done.ways_asked else took
 
 
+def lesson_line(done: LessonDone) -> str:
+    """What became of a lesson, its steps and the recall of the book, on one line."""
+    steps = f", {counted(done.steps, 'step')}" if done.steps else ""
+    return f"lesson {done.lesson}: {outcome(done)}{steps}, book recall {done.book_recall:.1%}"
+
+
 def ways(known: LessonDone | Understood) -> str:
     """In how many other wordings of its question a lesson is known, in words."""
     return f"known in {known.ways_known} of {counted(known.ways_asked, 'way')}"

@@ -50,6 +50,7 @@ def test_the_line_says_what_it_is_and_keeps_text_in_one_line() -> None:
         "what": "two\nlines \x1b[31m \u2028",
         "next_step": "ask again",
         "ask": 4,
+        "refused": False,
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import pytest
 
 import engine.generate as engine_generate
 from engine.config import Sampling
+from engine.tokenizers.chat_format import encode_prompt
+from engine.tokenizers.load import load_tokenizer
 from learning.home import Home
 from learning.journal.journal import Journal
 from learning.memory.tasks import NOT_KNOWN
@@ -22,6 +25,7 @@ from learning.protocol.events import (
     CandidateTexts,
     Event,
     Failed,
+    Ready,
 )
 from learning.protocol.records import Turn
 from learning.protocol.requests import Cancel, Generate
@@ -193,3 +197,43 @@ def test_between_asks_freed_memory_is_returned_and_the_next_is_answered(
                 pass
     finally:
         teacher.close()
+
+
+@pytest.mark.slow
+def test_a_request_may_name_where_an_answer_ends(tiny_place: Place) -> None:
+    home, _, journal = tiny_place
+    events: queue.Queue[Event] = queue.Queue()
+    teacher = open_teacher(home, model="tiny", on_event=events.put, journal=journal)
+    try:
+        asked = Generate(0, (Turn("user", "Hi"),), 3, Sampling(max_tokens=20), seed=0)
+        teacher.send(replace(asked, stops=("e", "a"), system="ignored: it takes none"))
+        heard = [events.get(timeout=120)]
+        while not isinstance(heard[-1], AskDone):
+            heard.append(events.get(timeout=120))
+    finally:
+        teacher.close()
+    ready = next(event for event in heard if isinstance(event, Ready))
+    assert not ready.takes_system
+    done = [event.candidate for event in heard if isinstance(event, CandidateDone)]
+    assert len(done) == 3 and not any({"e", "a"} & set(one.text) for one in done)
+    prompt = encode_prompt(load_tokenizer(home.models_path / "tiny"), [("user", "Hi")], 128, 20)
+    assert isinstance(heard[-1], AskDone) and heard[-1].prompt_tokens == len(prompt)
+
+
+@pytest.mark.slow
+def test_a_prompt_that_leaves_no_room_is_refused(
+    tiny_place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, _, journal = tiny_place
+    events: queue.Queue[Event] = queue.Queue()
+    teacher = open_teacher(home, model="tiny", on_event=events.put, journal=journal)
+    # as a system prompt that is longer than the context
+    monkeypatch.setattr(generation, "encode_prompt", lambda *_: [65] * 500)
+    try:
+        teacher.send(Generate(7, (Turn("user", "Hi"),), 1, Sampling(max_tokens=20), seed=0))
+        while not isinstance(event := events.get(timeout=120), Failed):
+            pass
+    finally:
+        teacher.close()
+    assert (event.ask, event.refused) == (7, True)
+    assert "fills the model's context" in event.what

@@ -1,7 +1,8 @@
-"""Events of a teacher other than the one that a command waits for."""
+"""Events of a teacher other than the one that a command waits for; what is told of progress."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from learning.home import Home
 from learning.journal.journal import Journal
 from learning.protocol.events import Failed, UndoDone
 from learning.protocol.model_events import Grown
-from vidya_tui.cli.common import LocalTeacher
+from vidya_tui.cli.common import LocalTeacher, progress_bar
 
 
 def test_an_undo_is_told_and_its_failure_ends_no_other_command(
@@ -36,3 +37,19 @@ def test_an_undo_is_told_and_its_failure_ends_no_other_command(
     with pytest.raises(VidyaError, match="the disk is full"):
         local_teacher.next(lambda _: None, Grown)
     journal.close()
+
+
+def test_progress_is_nothing_in_a_pipe_and_rows_with_json(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with progress_bar() as draw:
+        draw(1, 2)
+    assert capsys.readouterr() == ("", ""), "not even an empty line"
+    with progress_bar(as_json=True) as draw:
+        for done in range(1001):
+            draw(done, 1000)
+    out, err = capsys.readouterr()
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert err == "" and len(rows) == 101
+    assert rows[0] == {"event": "progress", "bytes": 0, "total": 1000}
+    assert rows[-1] == {"event": "progress", "bytes": 1000, "total": 1000}

@@ -82,3 +82,14 @@ def test_evaluate_asks_as_teach_would_have_taught(shell: Shell) -> None:
 def test_rows_of_text_that_are_none(shell: Shell, row: str) -> None:
     file = shell.file("text.jsonl", f'{{"text": "fine"}}\n{row}\n')
     assert f"{file}:2:" in shell.fails("evaluate", "--text", str(file))
+
+
+@pytest.mark.parametrize("content", ["", "no json\n", "[]\n"])
+def test_a_text_that_cannot_be_read_is_advised_to_be_a_text(shell: Shell, content: str) -> None:
+    said = shell.fails("evaluate", "--text", str(shell.file("text.jsonl", content)))
+    assert '{"text": ...}' in said and "prompt" not in said
+
+
+def test_the_help_says_what_exact_folds(shell: Shell) -> None:
+    words = " ".join(shell.run("evaluate", "--help").stdout.split())
+    assert "case, white space and spaces before punctuation do not count" in words

@@ -219,6 +219,16 @@ def test_where_no_weights_without_it_are_left(
     assert len(shell.rows("journal", "show")) == 2
 
 
+def test_forget_refuses_a_text_that_is_no_text_and_erases_no_question_marks(shell: Shell) -> None:
+    file = shell.file("l.jsonl", '{"prompt": "Where?", "answer": "In the caf\\udce9."}\n')
+    shell.run("teach", "--file", str(file), "--no-wait")
+    file.unlink()
+    for text in ("caf\udce9", "\udcff"):
+        assert "is not UTF-8" in shell.fails("journal", "forget", "--text", text, "--yes")
+    (done,) = shell.rows("journal", "forget", "--text", "caf?", "--yes", "--keep-weights")
+    assert done["forgotten"] == 1
+
+
 def test_forget_asks_first_and_needs_one_thing(shell: Shell) -> None:
     shell.rows("ask", "hello", "-n", "1")
     for answer in ("n\n", ""):

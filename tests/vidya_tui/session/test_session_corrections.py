@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from engine.errors import VidyaError
-from learning.protocol.records import Correction, Rating
+from learning.protocol.records import Correction, Pick, Rating
 from learning.protocol.requests import Cancel, Learn
 from learning.text.blame import last_sentence, these_words
 from tests.talk import Start, said
@@ -246,3 +246,22 @@ def test_a_part_of_a_bad_answer_is_blamed(start: Start) -> None:
     assert (whole.rejected, whole.blame) == (("Good day. Go away.",), None)
     assert (good.answer, good.blame) == ("Good day. Go away.", None)
     assert [judged.stands for judged in talk.session.standing()] == [True, True]
+
+
+def test_any_candidate_can_be_rated_and_the_chosen_answer_stays(start: Start) -> None:
+    talk = start()
+    talk.session.say("hello")
+    talk.session.pick(2)
+    for value in ("bad", "bad", "good"):  # the second says nothing new
+        talk.session.rate(value, index=3)
+    talk.session.rate("good")
+    assert talk.session.answer == "Good day." and talk.session.rating == "good"
+    stand = [one for one in talk.journal.judgements(1) if one.stands]
+    assert [(one.judgement, one.answer) for one in stand] == [
+        (Pick(1, 2), "Good day."),
+        (Rating(1, "good"), "Hi!"),
+        (Rating(1, "good"), "Good day."),
+    ]
+    assert len(talk.journal.judgements(1)) == 4
+    with pytest.raises(VidyaError, match="no answer to rate"):
+        talk.session.rate("good", index=9)

@@ -25,6 +25,7 @@ from vidya_tui.cli.help import Group
 from vidya_tui.cli.teach import judge, silent
 from vidya_tui.options import Options
 from vidya_tui.session.disputed import journal_disputed
+from vidya_tui.session.teaching import AskVerdict
 from vidya_tui.state import taste
 from vidya_tui.text.numbers import counted, percent
 from vidya_tui.text.sanitise import one_line
@@ -230,7 +231,7 @@ def ask_owner(count: int, options: Options) -> None:
                 break
             if answer:
                 number = journal_disputed(place.journal, one)
-                judge(place, place.journal.ask(number), answer, None, None, "", None)
+                judge(place, place.journal.ask(number), AskVerdict(pick=answer))
                 picked += 1
         waiting = place.journal.waiting_count()
     if not options.as_json:

@@ -1,0 +1,82 @@
+"""Judges any ask of the journal, and forms the report of its lesson: for `vidya teach` and `vidya serve`.
+
+Left out: reading what is judged, and waiting until it is learned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from engine.errors import DataError, VidyaError
+from learning.protocol.events import LessonDone
+from learning.protocol.records import Ask
+from learning.text.blame import Part
+
+if TYPE_CHECKING:  # commands import the session when it is needed
+    from vidya_tui.session.session import Session
+
+
+@dataclass(frozen=True)
+class AskVerdict:
+    """What the owner says of an ask: exactly one of `pick`, `text` and `rate`."""
+
+    pick: int | None = None
+    """Number of the best candidate, from 1."""
+    text: str | None = None
+    """The answer that should have been given."""
+    rate: Literal["good", "bad"] | None = None
+    reason: str = ""
+    """Why it is rated so, in the owner's words."""
+    part: Part | None = None
+    """Finds the part of a bad answer that is to blame; None: all of it."""
+    index: int | None = None
+    """Number of the candidate that is corrected or rated; None: the answer, or the surest candidate."""
+
+
+def judge(session: Session, ask: Ask, verdict: AskVerdict, tell: Callable[[str], None]) -> bool:
+    """Judges an ask as the app does: an earlier judgement of the same ask is withdrawn. Returns whether this
+    is a new judgement, and not the one that stands already.
+
+    tell: gets a message if the owner's book cannot be written; the judgement is taken all the same. Raises
+    VidyaError if the ask cannot be judged so.
+    """
+    before = len(session.journal.judgements(ask.id))
+    try:
+        _judge(session, ask, verdict)
+    except DataError as error:
+        tell(f"not written into the book: {error}")
+    return len(session.journal.judgements(ask.id)) > before
+
+
+def _judge(session: Session, ask: Ask, verdict: AskVerdict) -> None:
+    session.reopen(ask)
+    for number in (verdict.pick, verdict.index):
+        numbers = [card.index for card in session.cards if card.said]
+        if number is not None and number not in numbers:
+            there = ", ".join(map(str, numbers)) or "none"
+            raise VidyaError(f"ask {ask.id} has no candidate {number}", f"there are: {there}")
+    if verdict.pick is not None:
+        session.pick(verdict.pick)
+    elif verdict.text is not None:
+        session.correct(verdict.text, verdict.index)
+    else:
+        if verdict.index is None and session.take_surest() is None:
+            raise VidyaError(f"ask {ask.id} has no answer to rate", "say what it should have been")
+        session.rate(verdict.rate, verdict.reason, verdict.part, verdict.index)
+
+
+def lesson_row(event: LessonDone) -> dict[str, Any]:
+    """The report of a lesson as `vidya teach --json` prints it."""
+    left_out = {"version", "state"}
+    if not event.why:
+        left_out.add("why")
+    if not event.ways_asked:
+        left_out |= {"ways_known", "ways_asked"}
+    return {key: value for key, value in asdict(event).items() if key not in left_out}
+
+
+def waiting_row(waiting: int) -> dict[str, Any]:
+    """What is printed where nobody waits for the learning. waiting: lessons that wait."""
+    return {"event": "journaled", "waiting": waiting}
