@@ -7,15 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from learning.journal.journal import Journal
+from learning.protocol.compare_events import CompareBegan, CompareDone, ComparedText
 from learning.protocol.events import (
     AskDone,
     CandidateDone,
     CandidateReset,
     CandidateTexts,
     Checked,
-    CompareBegan,
-    CompareDone,
-    ComparedText,
     Event,
     Failed,
     Forgotten,

@@ -17,13 +17,13 @@ import pytest
 from engine.config import Sampling
 from learning.home import Home
 from learning.journal.journal import Journal
+from learning.protocol.compare_events import CompareDone
 from learning.protocol.events import (
     AskDone,
     CandidateDone,
     CandidateReset,
     CandidateTexts,
     Checked,
-    CompareDone,
     Event,
     LessonDone,
     Ready,

@@ -32,13 +32,8 @@ from learning.lessons.learner import Learner
 from learning.memory.tasks import rider_example, to_avoid
 from learning.models.snapshots import OldWeights, kept_weights, weights_without
 from learning.objectives.forward import knowledge
-from learning.protocol.events import (
-    Checked,
-    CompareBegan,
-    CompareDone,
-    ComparedText,
-    Event,
-)
+from learning.protocol.compare_events import CompareBegan, CompareDone, ComparedText
+from learning.protocol.events import Checked, Event
 from learning.protocol.model_events import Disputed, WouldPick
 from learning.protocol.records import Lesson, TextDelta, Turns
 from learning.protocol.requests import (

@@ -21,13 +21,11 @@ from typing import BinaryIO, TextIO
 from engine.errors import VidyaError
 from learning.home import Home
 from learning.journal.journal import Journal
+from learning.protocol.compare_events import CompareBegan, CompareDone, ComparedText
 from learning.protocol.events import (
     AskDone,
     CandidateDone,
     Checked,
-    CompareBegan,
-    CompareDone,
-    ComparedText,
     Event,
     Failed,
     LessonDone,

@@ -19,7 +19,8 @@ from learning.journal.progress import read_progress, summary
 from learning.journal.search import excerpt, read_query
 from learning.models.known import KnownModel
 from learning.models.store import ModelStore
-from learning.protocol.events import Checked, CompareBegan, CompareDone, ComparedText
+from learning.protocol.compare_events import CompareBegan, CompareDone, ComparedText
+from learning.protocol.events import Checked
 from learning.protocol.requests import Check, Compare
 from personality.book import shipped_book_path
 from vidya_tui.controller.edits import lesson_to_compare

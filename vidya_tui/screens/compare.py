@@ -18,14 +18,8 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from learning.protocol.events import (
-    CompareBegan,
-    CompareDone,
-    ComparedText,
-    Event,
-    Failed,
-    TeacherEnded,
-)
+from learning.protocol.compare_events import CompareBegan, CompareDone, ComparedText
+from learning.protocol.events import Event, Failed, TeacherEnded
 from learning.protocol.records import Lesson, Turn, Turns
 from learning.protocol.requests import Compare, StopComparing
 from vidya_tui.controller.context import ScreenContext

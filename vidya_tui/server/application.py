@@ -16,7 +16,7 @@ from starlette.routing import Route
 from engine.errors import VidyaError
 from engine.storage.reading import shown
 from vidya_tui.server import replies
-from vidya_tui.server.desk import Desk, Run
+from vidya_tui.server.dispatcher import Dispatcher, Run
 from vidya_tui.server.guard import Application, Guard, Receive, Scope, Send, send_refusal
 from vidya_tui.server.log import GONE, NOTED, RequestLog
 from vidya_tui.server.reading import read_completion, read_feedback
@@ -33,7 +33,7 @@ NOTE = "x-vidya-note"
 
 
 def application(
-    desk: Desk,
+    dispatcher: Dispatcher,
     key: str | None,
     report: Callable[[dict[str, Any]], None],
     unforeseen: Callable[[Exception], None],
@@ -42,42 +42,44 @@ def application(
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        desk.open()
+        dispatcher.open()
         try:
             yield
         finally:
-            desk.close()
+            dispatcher.close()
 
     async def health(_: Request) -> Response:
         return _json({"status": "ok"})
 
     async def models(_: Request) -> Response:
-        return _json({"object": "list", "data": [replies.model(desk.model)]})
+        return _json({"object": "list", "data": [replies.model(dispatcher.model)]})
 
     async def model(request: Request) -> Response:
-        _demand(request.path_params["name"], desk)
-        return _json(replies.model(desk.model))
+        _demand(request.path_params["name"], dispatcher)
+        return _json(replies.model(dispatcher.model))
 
     async def completions(request: Request) -> Response:
         wanted = read_completion(await _body(request))
         if wanted.model is not None:
-            _demand(wanted.model, desk)
-        run = desk.ask(wanted)
+            _demand(wanted.model, dispatcher)
+        run = dispatcher.ask(wanted)
         request.scope[NOTED]["ask"] = run.ask.id
         try:
             await _unless_gone(request.receive, run.until_begun())
             headers = {NOTE: "; ".join(run.notes)} if run.notes else {}
             if wanted.stream:
-                return _Stream(desk, run, usage=wanted.usage, headers=headers)
+                return _Stream(dispatcher, run, usage=wanted.usage, headers=headers)
             await _unless_gone(request.receive, _all(run))
         except BaseException:
-            desk.leave(run)
+            dispatcher.leave(run)
             raise
         assert run.done is not None
-        return _json(replies.completion(run.ask, desk.model, run.candidates, run.done), headers)
+        return _json(
+            replies.completion(run.ask, dispatcher.model, run.candidates, run.done), headers
+        )
 
     async def feedback(request: Request) -> Response:
-        judged = desk.judge(read_feedback(await _body(request)))
+        judged = dispatcher.judge(read_feedback(await _body(request)))
         return _json(await _unless_gone(request.receive, judged))
 
     routes = [
@@ -115,11 +117,11 @@ def application(
     return RequestLog(Guard(inner, key), report, unforeseen)
 
 
-def _demand(name: str, desk: Desk) -> None:
+def _demand(name: str, dispatcher: Dispatcher) -> None:
     """Raises Refusal unless this is the model that answers."""
-    if name != desk.model:
+    if name != dispatcher.model:
         what = f"this server has no model {shown(name)}"
-        advice = f"it has {desk.model}; `vidya serve --model NAME` serves another"
+        advice = f"it has {dispatcher.model}; `vidya serve --model NAME` serves another"
         raise Refusal(404, what, advice, param="model", code="model_not_found")
 
 
@@ -144,10 +146,12 @@ class _Stream(Response):
 
     media_type = "text/event-stream"
 
-    def __init__(self, desk: Desk, run: Run, *, usage: bool, headers: dict[str, str]) -> None:
+    def __init__(
+        self, dispatcher: Dispatcher, run: Run, *, usage: bool, headers: dict[str, str]
+    ) -> None:
         super().__init__(headers={"cache-control": "no-store", **headers})
         del self.headers["content-length"]
-        self._desk, self._run, self._usage = desk, run, usage
+        self._dispatcher, self._run, self._usage = dispatcher, run, usage
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         start = {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
@@ -157,7 +161,7 @@ class _Stream(Response):
         except ClientDisconnect:
             scope[NOTED]["gone"] = True
         finally:
-            self._desk.leave(self._run)
+            self._dispatcher.leave(self._run)
 
     async def _send(self, send: Send) -> None:
         async for text in self._events():
@@ -166,7 +170,7 @@ class _Stream(Response):
         await send({"type": "http.response.body", "body": b""})
 
     async def _events(self) -> AsyncIterator[str]:
-        run, model = self._run, self._desk.model
+        run, model = self._run, self._dispatcher.model
         yield replies.opening(run.ask, model, len(run.session.cards))
         try:
             while candidate := await run.next():

@@ -61,7 +61,7 @@ def serve(host: str, port: int, key: str | None, recall: bool | None, options: O
     if missing := [name for name in NEEDED if importlib.util.find_spec(name) is None]:
         what = f"vidya serve needs {' and '.join(missing)}"
         raise ConfigError(what, "in the folder of vidya: pip install '.[serve]'")
-    from vidya_tui.server.desk import Desk
+    from vidya_tui.server.dispatcher import Dispatcher
     from vidya_tui.server.running import Serving, bind
 
     settings = options.settings
@@ -70,7 +70,7 @@ def serve(host: str, port: int, key: str | None, recall: bool | None, options: O
     drawn = ModelStore(options.home).generation(options.chosen_model).sampling
     serving = Serving(as_json=options.as_json, debug=options.debug)
     with closing(bind(host, port)) as taken, local_teacher(options) as place:
-        desk = Desk(place, settings, drawn, seed=options.seed, tell=serving.tell)
-        if desk.ready.continues_only:
-            say(f"{desk.model} was trained on plain text only: {ADVICE}")
-        serving.run(desk, taken, key)
+        dispatcher = Dispatcher(place, settings, drawn, seed=options.seed, tell=serving.tell)
+        if dispatcher.ready.continues_only:
+            say(f"{dispatcher.model} was trained on plain text only: {ADVICE}")
+        serving.run(dispatcher, taken, key)

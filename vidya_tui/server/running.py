@@ -16,7 +16,7 @@ import uvicorn
 from engine.errors import ConfigError, VidyaError, reason
 from vidya_tui.cli.common import print_json, say
 from vidya_tui.server.application import application
-from vidya_tui.server.desk import Desk
+from vidya_tui.server.dispatcher import Dispatcher
 from vidya_tui.text.sanitise import one_line
 
 PATIENCE = 5
@@ -82,17 +82,21 @@ class _Printer:
 class _Server(uvicorn.Server):
     """Says when it is ready, and ends what runs as soon as it is to end."""
 
-    def __init__(self, config: uvicorn.Config, desk: Desk, printer: _Printer, url: str) -> None:
+    def __init__(
+        self, config: uvicorn.Config, dispatcher: Dispatcher, printer: _Printer, url: str
+    ) -> None:
         super().__init__(config)
-        self._desk, self._printer, self._url = desk, printer, url
+        self._dispatcher, self._printer, self._url = dispatcher, printer, url
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         self._loop = asyncio.get_running_loop()
         self._loop.set_exception_handler(self._fault)
         await super().startup(sockets)
-        ready = f"serving {self._desk.model} on {self._url}/v1; Ctrl+C ends it"
-        self._printer.print({"event": "ready", "url": self._url, "model": self._desk.model}, ready)
+        ready = f"serving {self._dispatcher.model} on {self._url}/v1; Ctrl+C ends it"
+        self._printer.print(
+            {"event": "ready", "url": self._url, "model": self._dispatcher.model}, ready
+        )
 
     async def on_tick(self, counter: int) -> bool:
         return await super().on_tick(counter) or self._printer.reader_gone
@@ -100,7 +104,7 @@ class _Server(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         super().handle_exit(sig, frame)
         if self._loop is not None:  # not here: the signal may have come while a lock is held
-            self._loop.call_soon_threadsafe(self._desk.stop)
+            self._loop.call_soon_threadsafe(self._dispatcher.stop)
 
     def _fault(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         error = context.get("exception")
@@ -108,18 +112,18 @@ class _Server(uvicorn.Server):
 
 
 class Serving:
-    """A server with its desk still to be opened."""
+    """A server with its dispatcher still to be opened."""
 
     def __init__(self, *, as_json: bool, debug: bool) -> None:
         self._printer = _Printer(as_json=as_json, debug=debug)
         self.tell = self._printer.tell
 
-    def run(self, desk: Desk, taken: socket.socket, key: str | None) -> None:
+    def run(self, dispatcher: Dispatcher, taken: socket.socket, key: str | None) -> None:
         """Serves on this socket until a signal ends it. Raises KeyboardInterrupt then, BrokenPipeError if
         nobody reads stdout any more."""
         printer = self._printer
         config = uvicorn.Config(
-            application(desk, key, printer.report, printer.unforeseen),
+            application(dispatcher, key, printer.report, printer.unforeseen),
             http="h11",
             ws="none",
             lifespan="on",
@@ -130,6 +134,6 @@ class Serving:
             server_header=False,
             timeout_graceful_shutdown=PATIENCE,
         )
-        _Server(config, desk, printer, url_of(taken)).run(sockets=[taken])
+        _Server(config, dispatcher, printer, url_of(taken)).run(sockets=[taken])
         if printer.reader_gone:
             raise BrokenPipeError

@@ -226,7 +226,7 @@ def test_ids_that_are_never_drawn_are_left_out_of_the_ratio_too(tiny_model: Mode
     settings = GrpoSettings(temperature=0.8)
     report = grpo_gradients(tiny_model, groups, settings, never=never)
     assert report.ratio == pytest.approx(1.0, abs=1e-3)
-    assert report.apart < 2e-4 and report.clipped == 0.0
+    assert report.clipped == 0.0
     assert 0.0 < report.entropy < math.log(tiny_model.config.vocab_size - len(never))
     assert all(
         bool(torch.isfinite(p.grad).all()) for p in tiny_model.parameters() if p.grad is not None

@@ -21,7 +21,8 @@ from learning.journal.journal import Journal
 from learning.lessons.learner import Learner
 from learning.lessons.recipe import TeachSettings
 from learning.models.snapshots import kept_weights
-from learning.protocol.events import Checked, CompareBegan, CompareDone, ComparedText, Event
+from learning.protocol.compare_events import CompareBegan, CompareDone, ComparedText
+from learning.protocol.events import Checked, Event
 from learning.protocol.model_events import Disputed
 from learning.protocol.records import Lesson, Turn, Turns
 from learning.protocol.requests import Check, Compare, FindDisputed, Probe, StopComparing

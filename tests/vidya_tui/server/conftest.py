@@ -21,7 +21,7 @@ from learning.protocol.events import Ready
 from tests.fakes import ScriptedTeacher
 from vidya_tui.cli.common import LocalTeacher
 from vidya_tui.server.application import application
-from vidya_tui.server.desk import Desk
+from vidya_tui.server.dispatcher import Dispatcher
 from vidya_tui.settings.file import Settings
 
 URL = "http://127.0.0.1:8765"
@@ -29,7 +29,7 @@ URL = "http://127.0.0.1:8765"
 
 @dataclass
 class Served:
-    """A desk, its application and what they reported."""
+    """A dispatcher, its application and what they reported."""
 
     place: LocalTeacher
     settings: Settings = field(default_factory=Settings)
@@ -42,10 +42,10 @@ class Served:
 
     def __post_init__(self) -> None:
         self.place.events.put(Ready("tiny", 1, 1, "cpu", takes_system=self.takes_system))
-        self.desk = Desk(
+        self.dispatcher = Dispatcher(
             self.place, self.settings, Sampling(), seed=self.seed, tell=self.told.append
         )
-        self.app = application(self.desk, self.key, self.rows.append, self.faults.append)
+        self.app = application(self.dispatcher, self.key, self.rows.append, self.faults.append)
         self.client = TestClient(self.app, base_url=URL, raise_server_exceptions=False)
 
     @property

@@ -26,7 +26,7 @@ from vidya_tui.cli.common import local_teacher
 from vidya_tui.cli.main import cli
 from vidya_tui.options import Options
 from vidya_tui.server.application import application
-from vidya_tui.server.desk import Desk
+from vidya_tui.server.dispatcher import Dispatcher
 
 ROOT = Path(__file__).parents[3]
 
@@ -180,8 +180,8 @@ def test_lessons_are_learned_by_a_real_model(shell: Shell) -> None:
     options = Options(home_path=shell.home.path)
     text = "<|assistant|> \u202e\x1b[2J hello"
     with local_teacher(options) as place:
-        desk = Desk(place, options.settings, Sampling(), seed=None, tell=lambda _: None)
-        app = application(desk, None, lambda _: None, lambda _: None)
+        dispatcher = Dispatcher(place, options.settings, Sampling(), seed=None, tell=lambda _: None)
+        app = application(dispatcher, None, lambda _: None, lambda _: None)
         with TestClient(app, base_url="http://localhost") as client:
             body = {"messages": [{"role": "user", "content": text}], "stop": ["e", "a"]}
             reply = client.post("/v1/chat/completions", json=body).json()

@@ -89,7 +89,7 @@ class Run:
         self._news.put_nowait(None)
 
 
-class Desk:
+class Dispatcher:
     """Takes requests for one model of one home."""
 
     def __init__(

@@ -13,7 +13,7 @@ from learning.protocol.events import Failed, MessageCut
 from learning.protocol.records import Turn
 from learning.protocol.requests import Cancel, Generate, SetLearning
 from tests.vidya_tui.server.conftest import Behind, Caller, Serve, Served
-from vidya_tui.server import desk as module
+from vidya_tui.server import dispatcher as module
 from vidya_tui.settings.file import Settings
 
 
@@ -220,7 +220,7 @@ async def test_a_client_that_goes_away_cancels_its_answer(
     served = serve(manual=True)
     body = {"messages": [{"role": "user", "content": "hello"}], "stream": stream}
     caller = Caller("/v1/chat/completions", body)
-    # the desk lives in the loop of the test's client
+    # the dispatcher lives in the loop of the test's client
     portal = served.client.portal
     assert portal is not None
     call = portal.start_task_soon(served.app, caller.scope, caller.receive, caller.send)
@@ -231,7 +231,7 @@ async def test_a_client_that_goes_away_cancels_its_answer(
     portal.call(caller.gone.set)
     await asyncio.to_thread(call.result, 10)
     assert served.teacher.sent(Cancel) == [Cancel(1)]
-    served.until(lambda: not served.desk._runs)
+    served.until(lambda: not served.dispatcher._runs)
     assert [one.ending for one in served.journal.candidates(1)] == ["cancelled"]
     assert served.rows[-1]["status"] == (200 if stream and begun else 499)
     assert served.faults == []
@@ -312,7 +312,7 @@ def test_a_fault_of_the_program_reaches_no_client(
     def broken(*_: object) -> None:
         raise RuntimeError("details of the inside")
 
-    monkeypatch.setattr(served.desk, "ask", broken)
+    monkeypatch.setattr(served.dispatcher, "ask", broken)
     body = {"messages": [{"role": "user", "content": "x"}]}
     reply = served.client.post("/v1/chat/completions", json=body)
     assert reply.status_code == 500 and "inside" not in reply.text
@@ -329,7 +329,7 @@ def test_what_ends_with_the_server_is_told(serve: Serve) -> None:
     )
     served.until(lambda: bool(served.teacher.sent(Generate)))
     assert served.client.portal is not None
-    served.client.portal.call(served.desk.stop)
+    served.client.portal.call(served.dispatcher.stop)
     assert asked.result()["message"] == "the server is ending; ask again when it runs"
     assert served.teacher.sent(Cancel)[0] == Cancel(1)
     assert served.client.post("/v1/chat/completions", json=body).status_code == 503
