@@ -16,12 +16,12 @@ from learning.practice.supply.arms import arm_name
 from learning.protocol.events import PracticeDone
 from vidya_tui.state import practice as practice_state
 from vidya_tui.state.lessons import when
-from vidya_tui.text.numbers import counted, percent, seconds
+from vidya_tui.text.numbers import counted, percent
 from vidya_tui.text.sanitise import one_line
 
 RUNS_WORD = "runs"
 """What follows `/practice` in the command that lists the runs."""
-EMPTY = "No run yet: b on the practice screen begins one, and so does /practice chain_sum."
+EMPTY = "No run yet: b on the practice screen, or /practice chain_sum, begins one."
 NONE_SAID = "nothing was practised yet; /practice chain_sum begins"
 """The same in line mode."""
 ENDINGS = {
@@ -120,9 +120,8 @@ def facts(run: PracticeListed, now: float) -> list[str]:
     entry = run.entry
     away = ", while you were away" if _of(entry, "idle") else ""
     parts = [f"run {entry.id}", f"begun {when(entry.created, now).strip()}{away}"]
-    parts.append(counted(run.steps, "step"))
-    if spent := _of(entry, "seconds"):
-        parts.append(seconds(spent))
+    if _of(entry, "accuracy_after") is None:  # else the result says it
+        parts.append(counted(run.steps, "step"))
     lines = [" \u00b7 ".join([*parts, lessons(run)])]
     if entry.outcome is None:
         lines.append("it goes on, or did not end: the program was closed or killed")
@@ -136,9 +135,8 @@ def facts(run: PracticeListed, now: float) -> list[str]:
 
 
 def shown(kept: KeptAnswers, now: float) -> str:
-    """The first lines above the answers of a run: its name, what is known of it, how many there are."""
-    head, *rest = facts(kept.run, now)
-    return "\n".join([name(kept.run.entry), head, *rest[:1], answers(kept)])
+    """The first lines above the answers of a run: its name, how many there are, what is known of it."""
+    return "\n".join([f"{name(kept.run.entry)} \u00b7 {answers(kept)}", *facts(kept.run, now)[:2]])
 
 
 def answers(kept: KeptAnswers) -> str:
