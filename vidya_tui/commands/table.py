@@ -211,7 +211,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "practice",
-        "practise a task alone; without a name, see how it goes; runs: earlier ones",
+        "practise a task alone; no name: how it goes; runs: earlier ones",
         hint="[TASK [warm-up] [NAME=VALUE]]",
         keys="alt+r",
         label="practice",
