@@ -7,10 +7,13 @@ import math
 import os
 import shutil
 import struct
+from dataclasses import asdict
 
+from learning.journal.practices import add_practice_step, begin_practice, end_practice
 from learning.models.snapshots import SHIPPED
 from learning.protocol.events import (
     LearnerState,
+    PracticeDone,
     PracticeSample,
     PracticeStage,
     PracticeStep,
@@ -18,7 +21,7 @@ from learning.protocol.events import (
     TrainProgress,
 )
 from learning.protocol.model_events import Disputed
-from learning.protocol.records import DisputedAnswers
+from learning.protocol.records import DisputedAnswers, Lesson, Turn
 from learning.rewards.reward_report import REPORT, TASTE, Look, Rated, TasteReport
 from tests.picks import pick
 from tests.stage import Stage
@@ -177,6 +180,49 @@ async def practising(stage: Stage) -> None:
         stage.hear(PracticeSample(step, problem, f"<answer>{said}</answer>", reward, scores))
     stage.hear(PracticeStage("syllogism", "during", 20, accuracy=0.58, book_recall=0.99))
     await stage.sees("after step 20")
+
+
+async def practice_runs(stage: Stage) -> None:
+    problem = "All cats are animals. No animals are stones. Is it true that no cats are stones?"
+    runs = (
+        ("syllogism", (), 100, (0.3, 0.62), "steps", ""),
+        (
+            "chain_sum",
+            ("max_terms=3",),
+            40,
+            (0.11, 0.34),
+            "stopped",
+            "stopped; what was gained is kept",
+        ),
+        ("tool_sums", (), 12, (0.05, 0.04), "rolled_back", "the book was forgotten"),
+        ("chain_sum", ("max_terms=4",), 3, None, "", ""),
+    )
+    for task, settings, steps, accuracy, ended, why in runs:
+        record = {"seed": 5, "settings": settings, "model": "10m", "options": {}}
+        run = begin_practice(stage.journal, task, record)
+        CLOCK.on(60.0)
+        for step in range(1, steps + 1):
+            scores = {"correct": float(step % 3 > 0), "format": 1.0}
+            sample = PracticeSample(step, problem, "<answer>Yes</answer>", 0.95, scores)
+            add_practice_step(stage.journal, run, step, {}, [sample])
+        if accuracy and ended != "rolled_back":
+            lesson = Lesson("practice", (Turn("user", task),), "", state="learned")
+            stage.journal.add_lessons([lesson])
+        if accuracy:
+            measured = accuracy[0], None, accuracy[1], 1.0, 0.99
+            done = PracticeDone(task, ended, why, steps, 0, *measured, 1800.0, "", 10, 100, 7)
+            end_practice(stage.journal, run, asdict(done))
+        CLOCK.on(7200.0)
+    await stage.say("/practice runs")
+    await stage.sees("runs of practice")
+    await stage.press("down", "down", "down")
+    await stage.sees("30 % \u2192 62 %")
+
+
+async def kept_answers(stage: Stage) -> None:
+    await practice_runs(stage)
+    await stage.press("enter")
+    await stage.sees("100 answers kept")
 
 
 async def lessons(stage: Stage) -> None:

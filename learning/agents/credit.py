@@ -58,9 +58,10 @@ def decayed(advantages: GroupAdvantages, half_life: float) -> Credit:
     return credit
 
 
-def token_gae(values: TokenValues, lam: float) -> Credit:
+def token_gae(values: TokenValues, lam: float, gamma: float = 1.0) -> Credit:
     """Generalised advantage estimation, one token one step (1506.02438). A move's reward and discount come
-    with its last token; between tokens the reward is 0 and the discount 1."""
+    with its last token; between tokens the reward is 0 and the discount 1. gamma: factor of each move's
+    discount, above 0 to 1."""
 
     def credit(trajectories: Trajectories) -> list[list[Tensor]]:
         found = []
@@ -70,7 +71,7 @@ def token_gae(values: TokenValues, lam: float) -> Credit:
             for move, own in zip(trajectory.moves, owns, strict=True):
                 rewards.append(torch.zeros_like(own))
                 discounts.append(torch.ones_like(own))
-                rewards[-1][-1], discounts[-1][-1] = move.reward, move.discount
+                rewards[-1][-1], discounts[-1][-1] = move.reward, gamma * move.discount
             flat = generalised_advantages(
                 torch.cat(rewards), torch.cat(discounts), torch.cat(values(trajectory)), lam
             )
@@ -81,7 +82,7 @@ def token_gae(values: TokenValues, lam: float) -> Credit:
     return credit
 
 
-def turn_gae(values: TurnValues, lam: float) -> Credit:
+def turn_gae(values: TurnValues, lam: float, gamma: float = 1.0) -> Credit:
     """The same with one move one step; all own tokens of a move share its advantage (2512.17008)."""
 
     def credit(trajectories: Trajectories) -> list[list[Tensor]]:
@@ -93,7 +94,7 @@ def turn_gae(values: TurnValues, lam: float) -> Credit:
                 )
                 for name in ("reward", "discount")
             )
-            turns = generalised_advantages(rewards, discounts, values(trajectory), lam)
+            turns = generalised_advantages(rewards, gamma * discounts, values(trajectory), lam)
             found.append(
                 [turn * _own(move) for turn, move in zip(turns, trajectory.moves, strict=True)]
             )

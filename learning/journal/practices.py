@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from engine.errors import NotFound
 from learning.journal.database import Store, insert_row
+from learning.journal.standing import stands
 from learning.protocol.events import PracticeSample
 
 TIMED = ("seconds", "tokens_per_second")
 """Figures of a step that differ between two runs that are the same."""
+
+LOADED = 300
+"""Answers of a run that are read for a screen. A run may have kept tens of thousands."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,28 @@ class PracticeEntry:
     """See learning.protocol.events.PracticeDone; None: it has not ended, or was killed."""
     created: float
     """Unix time in seconds."""
+
+
+@dataclass(frozen=True)
+class PracticeListed:
+    """One row of the list of runs."""
+
+    entry: PracticeEntry
+    steps: int
+    """Steps that it took, without those of warm-up."""
+    samples: int
+    """Answers that were kept of it."""
+    lessons: tuple[tuple[int, bool], ...] = ()
+    """The lessons under which its weights were saved, in order: id, and whether it is in effect."""
+
+
+@dataclass(frozen=True)
+class KeptAnswers:
+    """A run and the last of the answers that were kept of it."""
+
+    run: PracticeListed
+    samples: tuple[PracticeSample, ...]
+    """The newest first, as on the practice screen."""
 
 
 def begin_practice(store: Store, task: str, record: Mapping[str, Any]) -> int:
@@ -88,7 +114,10 @@ def practice_entry(store: Store, run: int) -> PracticeEntry:
     """The run with that id. Raises NotFound."""
     row = store.row("SELECT id, task, record, outcome, created FROM practices WHERE id = ?", run)
     if row is None:
-        raise NotFound(f"practice {run} is not in the journal", "vidya practice --runs lists them")
+        raise NotFound(
+            f"practice {run} is not in the journal",
+            "`vidya practice --runs` lists them, and in the app /practice runs",
+        )
     return _entry(row)
 
 
@@ -96,6 +125,56 @@ def practice_entries(store: Store, limit: int = 50) -> list[PracticeEntry]:
     """The last `limit` runs, the newest first."""
     sql = "SELECT id, task, record, outcome, created FROM practices ORDER BY id DESC LIMIT ?"
     return [_entry(row) for row in store.rows(sql, limit)]
+
+
+def practice_ids(store: Store, search: str = "") -> list[int]:
+    """Ids of all runs whose tasks, settings or model contain every word of `search`, the newest first."""
+    where, values = ["1"], list[object]()
+    parts = [
+        "task",
+        *(f"json_extract(record, '$.{name}')" for name in ("settings", "arms", "model")),
+    ]
+    for word in search.casefold().split():
+        where.append(f"({' OR '.join(f'contains({part}, ?)' for part in parts)})")
+        # settings and arms are JSON, so the word is escaped in the same way
+        values += [word, *[json.dumps(word, ensure_ascii=False)[1:-1]] * 2, word]
+    rows = store.rows(
+        f"SELECT id FROM practices WHERE {' AND '.join(where)} ORDER BY id DESC", *values
+    )
+    return [int(number) for (number,) in rows]
+
+
+def listed_practices(store: Store, ids: Sequence[int]) -> list[PracticeListed]:
+    """The rows for some ids, in the order of `ids`. Runs that were erased are left out."""
+    chosen = json.dumps(list(ids))
+    rows = store.rows(
+        """SELECT id, task, record, outcome, created,
+            (SELECT count(*) FROM practice_steps s WHERE s.practice = p.id),
+            (SELECT count(*) FROM practice_samples s WHERE s.practice = p.id)
+        FROM practices p WHERE id IN (SELECT value FROM json_each(?))""",
+        chosen,
+    )
+    # a lesson of practice names its task alone: it belongs to the last run of that task before it
+    saved = store.rows(
+        f"""WITH both AS (
+            SELECT id AS run, NULL AS lesson, NULL AS holds, task, created FROM practices UNION ALL
+            SELECT NULL, id, state = 'learned' AND {stands()}, json_extract(prompt, '$[0][1]'), created
+            FROM lessons WHERE kind = 'practice'),
+        placed AS (
+            SELECT lesson, holds, max(run) OVER (PARTITION BY task ORDER BY created, lesson) AS run
+            FROM both)
+        SELECT run, lesson, holds FROM placed WHERE lesson IS NOT NULL
+            AND run IN (SELECT value FROM json_each(?)) ORDER BY lesson""",
+        chosen,
+    )
+    lessons: dict[int, list[tuple[int, bool]]] = {}
+    for run, lesson, holds in saved:
+        lessons.setdefault(run, []).append((lesson, bool(holds)))
+    made = dict[int, PracticeListed]()
+    for number, task, record, outcome, created, steps, samples in rows:
+        entry = _entry((number, task, record, outcome, created))
+        made[number] = PracticeListed(entry, steps, samples, tuple(lessons.get(number, ())))
+    return [made[number] for number in ids if number in made]
 
 
 def practice_steps(store: Store, run: int) -> list[dict[str, Any]]:
@@ -117,14 +196,22 @@ def kept_curriculum(store: Store, arms: tuple[str, ...], method: str) -> dict[st
     return {}
 
 
-def practice_samples(store: Store, run: int) -> list[PracticeSample]:
-    """The answers that were kept of a run, in order."""
+def practice_samples(store: Store, run: int, limit: int | None = None) -> list[PracticeSample]:
+    """The answers that were kept of a run, in order. limit: only the last so many; None: all."""
     sql = """SELECT step, problem, text, reward, components, truncated, failed FROM practice_samples
-        WHERE practice = ? ORDER BY rowid"""
+        WHERE practice = ? ORDER BY step DESC, rowid DESC LIMIT ?"""
+    rows = store.rows(sql, run, -1 if limit is None else limit)
     return [
         PracticeSample(step, prompt, text, reward, json.loads(components), bool(truncated), failed)
-        for step, prompt, text, reward, components, truncated, failed in store.rows(sql, run)
+        for step, prompt, text, reward, components, truncated, failed in reversed(rows)
     ]
+
+
+def kept_answers(store: Store, run: int, limit: int = LOADED) -> KeptAnswers:
+    """A run and the last `limit` of its answers. Raises NotFound."""
+    practice_entry(store, run)
+    samples = practice_samples(store, run, limit)
+    return KeptAnswers(listed_practices(store, [run])[0], tuple(reversed(samples)))
 
 
 def same_steps(store: Store, run: int, other: int) -> tuple[int, int]:

@@ -2,8 +2,8 @@
 
 Until it foretells rewards of answers that it has not seen, practice goes on with the credit of whole answers.
 From then on every token, or every reply of a conversation, is credited by the errors of the value
-(generalised advantage estimation). Its values are of returns that are not discounted; a reward comes with the
-last token of the reply that it follows.
+(generalised advantage estimation). Its values are of returns that `critic.gamma` discounts from reply to
+reply; a reward comes with the last token of the reply that it follows.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class RolloutCritic:
             parts = [self._steps(part) for part in talk_states(self._model, one)]
             states += parts
             gained += [
-                back.expand(len(part)) for back, part in zip(_returns(one), parts, strict=True)
+                back.expand(len(part)) for back, part in zip(self._returns(one), parts, strict=True)
             ]
         hidden, returns = torch.cat(states), torch.cat(gained)
         self.explained = explained_variance(self.head(hidden), returns)
@@ -66,11 +66,20 @@ class RolloutCritic:
 
     def credit(self) -> Credit:
         """By the errors of the value, of one size over a batch."""
-        return scaled(token_gae(self._values, self._settings.lam))
+        return scaled(token_gae(self._values, self._settings.lam, self._settings.gamma))
 
     def _steps(self, states: Tensor) -> Tensor:
         """Of the states of a move, [tokens + 1, D], those before its steps."""
         return states[:-1]
+
+    def _returns(self, answer: Answered) -> Tensor:
+        """What was gained from each move on, discounted, [moves], float64."""
+        rewards, discounts = (
+            torch.tensor([getattr(move, name) for move in answer.moves], dtype=torch.float64)
+            for name in ("reward", "discount")
+        )
+        none = torch.zeros((), dtype=torch.float64)
+        return discounted_returns(rewards, self._settings.gamma * discounts, none)
 
     def _values(self, answer: Answered) -> list[Tensor]:
         values = [self.head(part) for part in talk_states(self._model, answer)]
@@ -85,19 +94,10 @@ class ReplyCritic(RolloutCritic):
         def values(talk: Answered) -> Tensor:
             return torch.cat(self._values(talk))
 
-        return scaled(turn_gae(values, self._settings.lam))
+        return scaled(turn_gae(values, self._settings.lam, self._settings.gamma))
 
     def _steps(self, states: Tensor) -> Tensor:
         return states[:1]
-
-
-def _returns(answer: Answered) -> Tensor:
-    """What was gained from each move on, [moves], float64."""
-    rewards, discounts = (
-        torch.tensor([getattr(move, name) for move in answer.moves], dtype=torch.float64)
-        for name in ("reward", "discount")
-    )
-    return discounted_returns(rewards, discounts, torch.zeros((), dtype=torch.float64))
 
 
 def kept_value(folder: Path, version: int, task: str) -> ValueHead | None:

@@ -83,6 +83,9 @@ class CriticSettings:
     the tasks that come with vidya."""
     lam: float = 0.95
     """Decay of later errors in an advantage, 0 to 1 a step."""
+    gamma: float = 1.0
+    """What a later reward of a conversation counts, above 0 to 1 a reply; 1: as much as one at once. Answers
+    of one reply do not depend on it."""
     explained: float = 0.2
     """Least explained variance of the returns of new answers for the value to be used, 0 to 1."""
     earlier: float = 0.8
@@ -93,7 +96,7 @@ class CriticSettings:
         shares = {
             name: 0.0 <= getattr(self, name) <= 1.0 for name in ("lam", "explained", "earlier")
         }
-        check(self, answers=self.answers >= 0, **shares)
+        check(self, answers=self.answers >= 0, gamma=0.0 < self.gamma <= 1.0, **shares)
 
 
 @dataclass(frozen=True)

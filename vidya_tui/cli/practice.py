@@ -37,6 +37,7 @@ from vidya_tui.cli.common import (
 )
 from vidya_tui.options import Options
 from vidya_tui.state import practice as practice_state
+from vidya_tui.state.practice_runs import entry_line
 from vidya_tui.state.samples import by_component
 from vidya_tui.text.numbers import counted
 
@@ -346,7 +347,7 @@ def _journaled(run: int | None, by: str, options: Options) -> None:
             if options.as_json:
                 print_json(asdict(entry))
             else:
-                show(practice_state.entry_line(entry))
+                show(entry_line(entry))
 
 
 def _list(options: Options) -> None:

@@ -30,10 +30,10 @@ def _always(_: Situation) -> bool:
 
 
 def _tasks() -> Mapping[str, str]:
-    """Name -> description of every practice task; imported on first use."""
+    """Name -> description of every practice task, and `runs`; imported on first use."""
     from learning.rewards.registry import tasks
 
-    return tasks()
+    return {**tasks(), "runs": "the earlier runs, and the answers that were kept of them"}
 
 
 def _fetchable() -> Mapping[str, str]:
@@ -211,7 +211,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "practice",
-        "practise a task alone; without a name, see how it goes",
+        "practise a task alone; no name: how it goes; runs: earlier ones",
         hint="[TASK [warm-up] [NAME=VALUE]]",
         keys="alt+r",
         label="practice",

@@ -61,7 +61,8 @@ class PracticeController:
         if wanted is not None:
             return self.begin(str(wanted))
         shown = practice_state.short(self.state)
-        return StatusMessage(shown or "nothing is practised; /practice TASK begins")
+        nothing = "nothing is practised; /practice TASK begins, /practice runs lists earlier ones"
+        return StatusMessage(shown or nothing)
 
     def begin(self, wanted: str) -> StatusMessage:
         """wanted: one or more tasks, each followed by settings like `max_terms=3`; `warm-up`, `self-play` and

@@ -52,6 +52,7 @@ from vidya_tui.session.session import Session
 from vidya_tui.settings.file import Settings
 from vidya_tui.state import learner as learner_state
 from vidya_tui.state import practice as practice_state
+from vidya_tui.state import practice_runs
 from vidya_tui.state.fetching import Fetching
 from vidya_tui.state.transcript import NAMES
 from vidya_tui.text.numbers import counted, percent
@@ -211,6 +212,8 @@ class LineMode:
             raise CommandError(f"/{name} needs the text here", f"type /{name} WORDS")
         if wish.command.screen or name == "export":
             self._read_room(name, wish.argument)
+        elif name == "practice" and (runs := practice_runs.asked(str(wish.argument or ""))):
+            self._say_all(screens.practice(self._session.journal, runs))
         elif name == "help":
             self._help()
         elif name == "quit":

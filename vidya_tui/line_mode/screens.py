@@ -15,6 +15,7 @@ from learning.home import Home
 from learning.journal.conversations import conversations, listing
 from learning.journal.journal import Journal
 from learning.journal.lesson_list import taught, taught_ids
+from learning.journal.practices import kept_answers, listed_practices, practice_ids
 from learning.journal.progress import read_progress, summary
 from learning.journal.search import excerpt, read_query
 from learning.models.known import KnownModel
@@ -27,7 +28,10 @@ from vidya_tui.controller.edits import lesson_to_compare
 from vidya_tui.settings.file import Settings
 from vidya_tui.settings.rows import groups
 from vidya_tui.state import lessons as words
+from vidya_tui.state import practice_runs
 from vidya_tui.state.fetching import facts
+from vidya_tui.state.practice import sampled
+from vidya_tui.state.samples import by_component, components
 from vidya_tui.state.taste import TasteView, sections
 from vidya_tui.state.training import TrainingLog
 from vidya_tui.text.numbers import counted
@@ -100,6 +104,32 @@ def history(journal: Journal, search: str) -> Iterator[str]:
 def progress(journal: Journal) -> Iterator[str]:
     """Each measure in a sentence."""
     return map(summary, read_progress(journal))
+
+
+def practice(journal: Journal, asked: practice_runs.RunsAsked) -> Iterator[str]:
+    """The newest runs of practice, or those that match a search; of one run what came of it, and the newest
+    answers or those with most of a component. Raises NotFound, ConfigError."""
+    now = time.time()
+    if asked.run is None:
+        ids = practice_ids(journal, asked.words)
+        for run in listed_practices(journal, ids[:LISTED]):
+            yield practice_runs.line(run, now)
+        nothing = "nothing was found" if asked.words else practice_runs.NONE_SAID
+        yield from _more(len(ids), "runs", "/practice runs WORDS finds them", nothing)
+        if ids:
+            yield "/practice #RUN shows the answers that were kept of a run"
+        return
+    kept = kept_answers(journal, asked.run)
+    found = by_component(kept.samples, asked.words)
+    yield practice_runs.shown(kept, now)
+    for sample in found[:LISTED]:
+        yield f"step {sample.step}: {sampled(sample)}"
+    if asked.words and not found:
+        yield f"no answer has any {asked.words}"
+    if len(found) > LISTED:
+        yield f"{LISTED} of {len(found)} answers; `vidya practice --samples {asked.run}` shows all"
+    if names := components(kept.samples):
+        yield practice_runs.by_hint(kept, names)
 
 
 def taste(view: TasteView) -> Iterator[str]:

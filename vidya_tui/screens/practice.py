@@ -1,10 +1,11 @@
 """The practice screen: a progress bar with the time left, figures of the last step, samples with their
-rewards, and a line that begins a practice with any of its options.
+rewards, and a line that begins a practice with any of its options. Shows the samples of earlier runs too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -20,10 +21,14 @@ from textual.suggester import Suggester
 from textual.widgets import Static
 
 from engine.errors import VidyaError
+from learning.journal.practices import KeptAnswers, kept_answers
+from learning.protocol.events import PracticeSample
+from vidya_tui.controller.context import ScreenContext
 from vidya_tui.screens.textual_fixes import Steady
 from vidya_tui.state import practice as practice_state
 from vidya_tui.state.practice import Practising
-from vidya_tui.state.samples import components, following
+from vidya_tui.state.practice_runs import RunsAsked, shown
+from vidya_tui.state.samples import by_component, components, following
 from vidya_tui.text.numbers import percent
 from vidya_tui.text.sanitise import plain
 from vidya_tui.widgets.key_line import KeyLine
@@ -41,26 +46,32 @@ class PracticeScreen(Steady, ModalScreen[None]):
     """Closing the screen does not stop practice."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,enter", "close_run", "the runs"),
         Binding("escape,q,enter", "leave", "close, practice goes on"),
         Binding("escape,q,enter", "dismiss", "close"),
         Binding("x", "stop", "stop after this step"),
         Binding("f", "filter", "by component"),
+        Binding("r", "runs", "earlier runs"),
         Binding("b", "begin", "begin"),
     ]
 
     def __init__(
-        self,
-        state: Callable[[], Practising],
-        stop: Callable[[], None],
-        begin: Callable[[str], object],
+        self, place: ScreenContext, stop: Callable[[], None], asked: RunsAsked | None = None
     ) -> None:
-        """state: returns the current state; stop: asks the teacher to end practice; begin: begins one with
-        these words, as after `/practice`, or raises VidyaError."""
+        """stop: asks the teacher to end practice. asked: the earlier runs, or the one, to show first. Raises
+        VidyaError if that is not in the journal, or has no such component."""
         super().__init__()
-        self._state, self._stop, self._begin = state, stop, begin
+        self._place, self._stop, self._asked = place, stop, asked
+        self._practice = place.controller.practice
         self._shown: Practising | None = None
+        self._kept: KeptAnswers | None = None
+        """The earlier run whose answers are shown; None: those of the present one."""
         self._by = ""
         """The component of the reward by which answers are shown; empty: the newest."""
+        if asked is not None and asked.run is not None:
+            self._kept = kept_answers(place.journal, asked.run)
+            by_component(self._kept.samples, asked.words)
+            self._by = asked.words
         self._title = Static("", markup=False, classes="title")
         self._bar = Bar(id="practice-bar")
         self._figures = Static("", markup=False, id="practice-figures")
@@ -89,17 +100,20 @@ class PracticeScreen(Steady, ModalScreen[None]):
         self._type(False)
         self._look()
         self.set_interval(LOOK_EVERY, self._look)
+        if self._asked is not None and self._asked.run is None:
+            self.action_runs()
 
     def on_resize(self) -> None:
         self._shown = None
         self.call_after_refresh(self._look)  # after the layout, when sizes are known
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        running = self._state().running
-        stoppable = running and not self._state().stopping
-        able = {"stop": stoppable, "leave": running, "dismiss": not running}
-        able["filter"] = bool(self._state().samples)
-        able["begin"] = not running and not self._words.display
+        now, old, typing = self._state(), self._kept is not None, self._words.display
+        able = {"leave": now.running and not old, "dismiss": not now.running and not old}
+        able["stop"] = now.running and not now.stopping
+        able["filter"] = bool(self._samples_of(now))
+        able["begin"] = not now.running and not typing
+        able["close_run"], able["runs"] = old, not old and not typing
         return able.get(action, True)
 
     def action_leave(self) -> None:
@@ -117,13 +131,12 @@ class PracticeScreen(Steady, ModalScreen[None]):
     @on(LineField.Submitted, "#practice-words")
     def _submitted(self, event: LineField.Submitted) -> None:
         try:
-            self._begin(event.value)
+            self._practice.begin(event.value)
         except VidyaError as error:
             self._refused.update(plain(f"{error.what}: {error.next_step}"))
             return
-        self._by = ""
+        self._see(None)
         self._type(False)
-        self._look()
 
     def _back(self) -> None:
         """Closes the line that is typed in, or else the screen."""
@@ -131,6 +144,48 @@ class PracticeScreen(Steady, ModalScreen[None]):
             self._type(False)
         else:
             self.dismiss()
+
+    # ------------------------------------------------------------ earlier runs
+
+    def action_runs(self) -> None:
+        """Opens the list of runs; the one that is chosen there is shown here."""
+        from vidya_tui.screens.practice_runs import PracticeRunsScreen
+
+        words = self._asked.words if self._asked and self._asked.run is None else ""
+        at = self._kept.run.entry.id if self._kept else None
+        self._asked = None
+        self.app.push_screen(PracticeRunsScreen(self._place, words, at), self._chosen)
+
+    def action_close_run(self) -> None:
+        if self._words.display:
+            self._type(False)
+        else:
+            self.action_runs()
+
+    def _chosen(self, run: int | None) -> None:
+        trouble, kept = "", None
+        try:
+            kept = None if run is None else kept_answers(self._place.journal, run)
+        except VidyaError as error:  # erased meanwhile, or the journal cannot be read
+            trouble = f"{error.what}: {error.next_step}"
+        self._see(kept)
+        self._refused.update(plain(trouble))
+        self._refused.display = bool(trouble)
+
+    def _see(self, kept: KeptAnswers | None) -> None:
+        """Shows the answers of an earlier run; None: of the present one."""
+        self._kept, self._by, self._shown = kept, "", None
+        self.query_one("#practice-scroll", VerticalScroll).scroll_home(animate=False)
+        self._look()
+
+    def _samples_of(self, now: Practising) -> Sequence[PracticeSample]:
+        """The answers that are shown."""
+        return now.samples if self._kept is None else self._kept.samples
+
+    def _state(self) -> Practising:
+        return self._practice.state
+
+    # ------------------------------------------------------------ what is shown
 
     def _type(self, typing: bool) -> None:
         self._words.display = self._refused.display = typing
@@ -144,7 +199,7 @@ class PracticeScreen(Steady, ModalScreen[None]):
         self.refresh_bindings()
 
     def action_filter(self) -> None:
-        self._by = following(self._state().samples, self._by)
+        self._by = following(self._samples_of(self._state()), self._by)
         self._shown = None
         self._look()
 
@@ -153,13 +208,18 @@ class PracticeScreen(Steady, ModalScreen[None]):
         if now == self._shown:
             return
         was, self._shown = self._shown, now
-        if self._by not in components(now.samples):
+        kept, samples = self._kept, self._samples_of(now)
+        if kept is None and self._by not in components(samples):
             self._by = ""
-        self._title.update(Text(plain(title(now))))
+        self._title.update(Text(plain(title(now) if kept is None else shown(kept, time.time()))))
         self._bar.show(partial(progress, now))
-        self._bar.display = bool(now.task)
+        self._bar.display = bool(now.task) and kept is None
+        self._figures.display = kept is None
         self._figures.update(table(now))
-        self._samples.update(Text(practice_state.samples(now, self.size.width - 16, self._by)))
+        most = practice_state.SHOWN if kept is None else None
+        if kept is None or was is None:  # those of an earlier run stay as they are
+            said = practice_state.samples(samples, self.size.width - 16, self._by, most)
+            self._samples.update(Text(said))
         if was is None or (was.running, not was.samples) != (now.running, not now.samples):
             self.refresh_bindings()
 
@@ -183,7 +243,7 @@ def title(now: Practising) -> str:
     if not now.task:
         return (
             "Nothing is practised. b begins, and so does /practice chain_sum, for one; "
-            "`vidya practice --list` in a terminal names the others"
+            "`vidya practice --list` in a terminal names the others. r shows earlier runs"
         )
     ending = " \u00b7 ending after this step" if now.stopping else ""
     lines = [f"{'While you are away: ' if now.idle else ''}{now.task} \u00b7 {now.stage}{ending}"]

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from learning.journal.practices import PracticeEntry
 from learning.practice.report import Gain, together
-from learning.practice.supply.arms import arm_name
 from learning.protocol.events import (
     Event,
     Failed,
@@ -251,26 +249,21 @@ def started(event: PracticeStarted) -> str:
     return "\n".join([first, *(f"differs: {what}" for what in event.differs), BEGINNING])
 
 
-def entry_line(entry: PracticeEntry) -> str:
-    """One run of the journal on a line."""
-    words = arm_name(entry.task, entry.record["settings"])
-    seed, outcome = entry.record["seed"], entry.outcome
-    if outcome is None:
-        return f"{entry.id}: {words}, seed {seed}: did not end"
-    return f"{entry.id}: seed {seed}: {done(PracticeDone(**outcome))}"
-
-
 def spark(values: Sequence[float], width: int = 24) -> str:
     """The last values, each in 0 to 1, as a row of bars."""
     return "".join(BARS[min(len(BARS) - 1, int(max(0.0, v) * len(BARS)))] for v in values[-width:])
 
 
-def samples(now: Practising, width: int, by: str = "") -> str:
-    """The newest samples with their rewards by component; by: a component, those with most of it first."""
-    found = by_component(now.samples, by)[:SHOWN]
+def samples(
+    kept: Sequence[PracticeSample], width: int, by: str = "", most: int | None = SHOWN
+) -> str:
+    """The first answers with their rewards by component; by: a component, those with most of it first. most:
+    at most so many; None: all."""
+    found = by_component(kept, by)[:most]
     lines = [sampled(sample, max(20, width)) for sample in found]
     if by:
-        lines.insert(0, f"by {by}, most first" if found else f"by {by}: no answer has any")
+        order = "" if "=" in by else ", most first"
+        lines.insert(0, f"by {by}{order}" if found else f"by {by}: no answer has any")
     return "\n".join(lines)
 
 

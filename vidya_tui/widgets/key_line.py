@@ -19,7 +19,7 @@ PAUSE = 0.05
 """Seconds to wait for further changes before it is drawn."""
 OFTEN = 20
 """Redraws after which references to removed keys are dropped."""
-KEPT = ("shown('help')", "help", "quit", "leave", "dismiss")
+KEPT = ("shown('help')", "help", "quit", "leave", "dismiss", "close_run")
 """Actions that are shown however little room there is: help, and the ways out."""
 PALETTE = 4
 """Columns around the words of the palette's key."""

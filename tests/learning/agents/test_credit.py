@@ -74,6 +74,25 @@ def test_tokens_get_generalised_advantages() -> None:
     assert numbers(found) == [[[0.3825, 0.0], [0.75]]], "the second token is not its own"
 
 
+def test_a_later_turn_counts_less_the_more_it_is_discounted() -> None:
+    ended = talk(move(0, 1, (True, False)), move(1, 0, (True,)))
+    cut = talk(move(0, 1, (True,)), move(0, 1, (True,)), after="..")
+
+    def turns(*values: float) -> Any:
+        return turn_gae(lambda _: torch.tensor(values, dtype=torch.float64), 0.9, 0.5)
+
+    # errors 0.5 * 0.25 - 0.5 = -0.375 and 1 - 0.25 = 0.75; -0.375 + 0.5 * 0.9 * 0.75 = -0.0375
+    assert numbers(turns(0.5, 0.25, 9.0)([ended])) == [[[-0.0375, 0.0], [0.75]]]
+    # errors -0.375 and 0.5 * 0.4 - 0.25 = -0.05; -0.375 + 0.45 * -0.05 = -0.3975
+    assert numbers(turns(0.5, 0.25, 0.4)([cut])) == [[[-0.3975], [-0.05]]]
+
+    def values(_: Trajectory[Any, Any]) -> list[Tensor]:
+        return [torch.tensor(part, dtype=torch.float64) for part in ([0.5, 0.5], [0.25], [9.0])]
+
+    # errors 0, -0.375, 0.75; between tokens nothing is discounted: 0 + 0.9 * -0.0375 = -0.03375
+    assert numbers(token_gae(values, 0.9, 0.5)([ended])) == [[[-0.03375, 0.0], [0.75]]]
+
+
 def test_a_span_is_blamed_alone() -> None:
     credit = span(whole_answer(centred_advantages), move=1, start=1, end=3)
     assert numbers(credit(PAIR)) == [[[0] * 3, [0, 0, 0.5]], [[0, 0]], [[0.0]]]

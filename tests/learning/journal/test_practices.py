@@ -2,21 +2,96 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 from learning.journal.journal import Journal
-from learning.journal.practices import add_practice_step, begin_practice, practice_samples
+from learning.journal.practices import (
+    PracticeListed,
+    add_practice_step,
+    begin_practice,
+    end_practice,
+    listed_practices,
+    practice_entry,
+    practice_ids,
+    practice_samples,
+)
 from learning.protocol.events import PracticeSample
+from learning.protocol.records import Lesson, Turn
+
+SAMPLES = [
+    PracticeSample(1, "3 + 4", "7", 1.0, {"correct": 1.0}),
+    PracticeSample(1, "3 + 4", "3 + 4 =", 0.0, {"correct": 0.0}, truncated=True),
+    PracticeSample(2, "3 + 4", "?", 0.0, {}, failed="out of time"),
+]
 
 
-def test_answers_come_back_as_they_were(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "journal.sqlite3")
-    run = begin_practice(journal, "sums", {})
-    samples = [
-        PracticeSample(1, "3 + 4", "7", 1.0, {"correct": 1.0}),
-        PracticeSample(1, "3 + 4", "3 + 4 =", 0.0, {"correct": 0.0}, truncated=True),
-        PracticeSample(1, "3 + 4", "?", 0.0, {}, failed="out of time"),
+def at(seconds: float) -> Any:
+    """Meanwhile it is that time."""
+    return patch("time.time", lambda: seconds)
+
+
+def save(journal: Journal, task: str) -> int:
+    """What a save point writes."""
+    lesson = Lesson("practice", (Turn("user", task),), "", state="needs_practice")
+    (added,) = journal.add_lessons([lesson])
+    journal.set_lesson_state(added.id, "learned")
+    return added.id
+
+
+def test_answers_come_back_as_they_were(journal: Journal) -> None:
+    run, other = begin_practice(journal, "sums", {}), begin_practice(journal, "sums", {})
+    add_practice_step(journal, run, 1, {}, SAMPLES[:2])
+    add_practice_step(journal, other, 1, {}, SAMPLES[:1])
+    add_practice_step(journal, run, 2, {}, SAMPLES[2:])
+    assert practice_samples(journal, run) == SAMPLES
+    assert practice_samples(journal, run, 2) == SAMPLES[1:], "the last ones"
+    assert practice_samples(journal, run, 9) == SAMPLES
+
+
+def test_a_row_has_what_became_of_the_run(journal: Journal) -> None:
+    with at(100.0):
+        first = begin_practice(journal, "sums", {"seed": 1})
+        add_practice_step(journal, first, 1, {}, SAMPLES[:2])
+        add_practice_step(journal, first, 2, {}, SAMPLES[2:])
+    with at(110.0):
+        begun = save(journal, "sums")
+        other = begin_practice(journal, "logic", {})
+        apart = save(journal, "logic")
+    with at(120.0):
+        later = save(journal, "sums")
+        end_practice(journal, first, {"ended": "steps"})
+    with at(200.0):
+        second = begin_practice(journal, "sums", {})
+        again = save(journal, "sums")
+    journal.retract(again)
+    save(journal, "a distillation")
+
+    def row(run: int, steps: int, samples: int, *lessons: tuple[int, bool]) -> PracticeListed:
+        return PracticeListed(practice_entry(journal, run), steps, samples, lessons)
+
+    assert listed_practices(journal, [second, first, 99, other]) == [
+        row(second, 0, 0, (again, False)),
+        row(first, 2, 3, (begun, True), (later, True)),
+        row(other, 0, 0, (apart, True)),
     ]
-    add_practice_step(journal, run, 1, {}, samples)
-    assert practice_samples(journal, run) == samples
-    journal.close()
+
+
+def test_runs_are_found_by_task_settings_and_model(journal: Journal) -> None:
+    record = {"settings": ['operators=["+"]', "max_terms=3"], "model": "10m", "seed": 4711}
+    sums = begin_practice(journal, "chain_sum", record)
+    arms = ["chain_sum max_terms=2", "syllogism"]
+    both = begin_practice(journal, "chain_sum, syllogism", {"arms": arms, "settings": []})
+    bare = begin_practice(journal, "Taste", {})
+    for search, found in {
+        "": [bare, both, sums],
+        "chain_sum": [both, sums],
+        "max_terms=3 CHAIN": [sums],
+        "max_terms=2": [both],
+        'operators=["+"]': [sums],
+        "taste": [bare],
+        "10m": [sums],
+        "4711": [],
+        "%": [],
+    }.items():
+        assert practice_ids(journal, search) == found, search

@@ -6,9 +6,12 @@ import random
 from dataclasses import replace
 
 import pytest
+from torch import Tensor
 
+from engine.errors import ConfigError
 from engine.model import Model
 from engine.tokenizers.tokenizer import Tokenizer
+from learning.agents.value import ValueHead
 from learning.memory.replay import Replay
 from learning.objectives.grpo import GrpoAnswer
 from learning.objectives.token_credit import Answered, trajectory
@@ -73,6 +76,29 @@ def test_the_reply_that_decides_gets_the_credit(tiny_model: Model) -> None:
         assert (float(rows[0]) > 0) == (one.moves[-1].reward > 0)
         assert (float(rows[1]) > 0) == (one.moves[1].reward > 0), "a coin is what it is"
         assert abs(float(rows[2])) < 0.5 * abs(float(rows[0])), "the end was foretold"
+
+
+def test_returns_are_discounted_from_reply_to_reply(
+    tiny_model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learned: list[list[float]] = []
+
+    def learn(head: ValueHead, states: Tensor, returns: Tensor, keep: float) -> None:
+        learned.append(returns.tolist())
+
+    monkeypatch.setattr(ValueHead, "learn", learn)
+    one = GrpoAnswer((20, 50, 30, 50, 31), (-1.0,) * 3, 0.0, own=(True, False, True, False, True))
+    for gamma in (0.5, 1.0):
+        settings = CriticSettings(answers=1, gamma=gamma)
+        ReplyCritic(tiny_model, settings).observe([trajectory(PROMPT, one, [0.0, 1.0, -1.0])])
+    # from behind: -1; 1 - 0.5; 0 + 0.25. Not discounted: -1; 0; 0
+    assert learned == [[0.25, 0.5, -1.0], [0.0, 0.0, -1.0]]
+
+
+@pytest.mark.parametrize("gamma", [0.0, 1.1, -0.5, float("nan")])
+def test_a_discount_out_of_range_is_refused(gamma: float) -> None:
+    with pytest.raises(ConfigError, match="gamma"):
+        CriticSettings(gamma=gamma)
 
 
 def test_what_cannot_be_foretold_is_not_used(tiny_model: Model) -> None:

@@ -16,6 +16,7 @@ from engine.errors import CheckpointError
 from engine.model import Model
 from engine.tokenizers.load import load_tokenizer
 from learning.agents.value import ValueHead
+from learning.journal.practices import listed_practices, practice_ids
 from learning.lessons.learner import Learner
 from learning.practice.critic import VALUE, RolloutCritic
 from learning.practice.report import gains
@@ -66,6 +67,9 @@ def test_practice_is_published_journaled_and_undone_as_one_lesson(room: Room) ->
     (gain,) = gains(room.journal, 3600.0)
     assert (gain.task, gain.steps, gain.accuracy_after) == ("easy", 4, done.accuracy_after)
     assert gains(room.journal, 3600.0, now=time.time() + 7200.0) == []
+    (listed,) = listed_practices(room.journal, practice_ids(room.journal))
+    assert (listed.entry.id, listed.steps, listed.samples) == (done.run, 4, len(samples))
+    assert listed.lessons == ((lesson.id, True),)
 
     room.teacher.send(Undo())
     undone = room.until(UndoDone)[-1]
@@ -73,6 +77,8 @@ def test_practice_is_published_journaled_and_undone_as_one_lesson(room: Room) ->
     assert same(room.weights, before), "exactly the weights before it"
     assert room.journal.lesson(lesson.id).state == "undone"
     assert room.journal.last_lesson() is None
+    (listed,) = listed_practices(room.journal, practice_ids(room.journal))
+    assert listed.lessons == ((lesson.id, False),)
 
 
 def test_a_task_that_does_not_exist_is_a_failure(room: Room) -> None:

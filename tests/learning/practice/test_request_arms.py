@@ -28,6 +28,7 @@ from tests.learning.conftest import Place
 from tests.practice_room import QUICK, Room, same
 from tests.sums import register
 from vidya_tui.state import practice as practice_state
+from vidya_tui.state.practice_runs import entry_line
 
 ARMS = ("easy", "easy most=3")
 TOGETHER = "easy × 2"
@@ -70,7 +71,7 @@ def test_a_later_run_goes_on_with_what_the_curriculum_knew(room: Room) -> None:
     assert practice_entry(room.journal, second.run or 0).record["curriculum"] == kept
     assert kept_curriculum(room.journal, ARMS, "exp3") == {}
     assert kept_curriculum(room.journal, ARMS[::-1], "sec") == {}
-    assert practice_state.entry_line(practice_entry(room.journal, second.run or 0))
+    assert entry_line(practice_entry(room.journal, second.run or 0))
 
 
 @pytest.mark.slow

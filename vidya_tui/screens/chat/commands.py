@@ -20,6 +20,7 @@ from vidya_tui.state.message import StatusMessage
 from vidya_tui.terminal.tty import as_it_was
 
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
+    from vidya_tui.controller.context import ScreenContext
     from vidya_tui.screens.correct import Retyped
 
 UNDO_AGAIN = 1.0
@@ -117,32 +118,38 @@ class ChatCommands:
         chat.app.push_screen(HelpScreen(chat.keys, here))
 
     def _open_screen(self, run: RunCommand) -> None:
-        from vidya_tui.controller.context import ScreenContext
         from vidya_tui.screens.registry import open_screen
+
+        screen = open_screen(self._place(), run.command.name, run.argument)
+        self._chat.app.push_screen(screen, self._screen_left)
+
+    def _place(self) -> ScreenContext:
+        """What the screens beside the chat work on."""
+        from vidya_tui.controller.context import ScreenContext
 
         chat = self._chat
         controller, home, teacher = chat.need(), chat.home, chat.teacher
         assert home is not None and teacher is not None
-        context = ScreenContext(home, controller, teacher)
-        screen = open_screen(context, run.command.name, run.argument)
-        chat.app.push_screen(screen, self._screen_left)
+        return ScreenContext(home, controller, teacher)
 
     def _screen_left(self, conversation: int | None) -> None:
         self.open_conversation(conversation)
         self._chat.draw()  # what was taught may have changed
 
     def _practise(self, run: RunCommand) -> StatusMessage | None:
-        """Begins practice where a task is named, and shows how it goes."""
+        """Begins practice where a task is named, and shows how it goes, or how earlier runs went."""
         from vidya_tui.screens.practice import PracticeScreen
+        from vidya_tui.state.practice_runs import asked
 
         chat, controller = self._chat, self._chat.need()
-        words = controller.carry_out(run) if run.argument is not None else None
+        earlier = asked(str(run.argument or ""))
+        begins = run.argument is not None and earlier is None
+        words = controller.carry_out(run) if begins else None
 
         def stop() -> None:
             chat.tell(controller.practice.stop())
 
-        practice = controller.practice
-        chat.app.push_screen(PracticeScreen(lambda: practice.state, stop, practice.begin))
+        chat.app.push_screen(PracticeScreen(self._place(), stop, earlier))
         return words
 
     def _retype(self) -> None:
