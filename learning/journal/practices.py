@@ -196,6 +196,16 @@ def kept_curriculum(store: Store, arms: tuple[str, ...], method: str) -> dict[st
     return {}
 
 
+def joined_rungs(store: Store, model: str, since: float = 0.0) -> tuple[str, ...]:
+    """The rungs that have joined in practice of this model (learning.practice.supply.ladder), in order.
+    model: name of its folder; "": any. since: Unix time in seconds."""
+    sql = """SELECT id, task, record, outcome, created FROM practices
+        WHERE created >= ? AND outcome LIKE '%"joined": ["%' ORDER BY id"""
+    entries = [_entry(row) for row in store.rows(sql, since)]
+    found = [one.outcome or {} for one in entries if model in ("", one.record["model"])]
+    return tuple(dict.fromkeys(rung for outcome in found for rung in outcome["joined"]))
+
+
 def practice_samples(store: Store, run: int, limit: int | None = None) -> list[PracticeSample]:
     """The answers that were kept of a run, in order. limit: only the last so many; None: all."""
     sql = """SELECT step, problem, text, reward, components, truncated, failed FROM practice_samples

@@ -1,21 +1,28 @@
-"""Decides when to start practice because the owner is away. Pure: the caller passes the time. No torch.
+"""Decides when to start practice because the owner is away, and what. Pure: the caller passes the time. No
+torch.
 
 Any key press goes to the teacher as OwnerActive, which ends the practice; this module only decides when
-to start.
+to start. What has to be practised alone is alone until it is pointless; then the night goes on with the
+others.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from learning.practice.options import parse_options
 from learning.practice.supply.arms import arm_name, label
+from learning.practice.supply.ladder import EXHAUSTED, climbs
 from learning.protocol.events import Event, Failed, PracticeDone, TeacherEnded
 from learning.protocol.requests import Practise
+from learning.rewards.registry import ALONE, SELF_PLAY
 
 POINTLESS = ("too_hard", "too_few", "solved", "rolled_back", "alarm")
 """Values of PracticeDone.ended after which the same practice would end the same way again."""
 OWNERS_SHARE = "curriculum.first=0.5"
 """Least share of a night's problems that the owner's own task gets, whatever the curriculum says."""
+EXAMPLES, QUESTIONS = "few.examples", "self_play.questions"
+"""Options with which one task is practised alone."""
 
 
 @dataclass
@@ -36,10 +43,12 @@ class Idle:
     running: bool = False
     over: bool = False
     """More practice would be pointless until the next key press."""
+    own_over: bool = False
+    """The same of the owner's task, where it is practised alone."""
 
     def key(self, now: float) -> None:
         """Records a key press."""
-        self.last_key, self.over = now, False
+        self.last_key, self.over, self.own_over = now, False, False
 
     def due(self, now: float, *, busy: bool) -> Practise | None:
         """The request to send to the teacher now, or None. busy: it answers, trains or practises."""
@@ -49,22 +58,65 @@ class Idle:
         self.running = True
         return self.plan()
 
+    @property
+    def alone(self) -> bool:
+        """Whether the owner's task cannot be practised in turns with others: by its kind, or by options."""
+        return self.task in ALONE or self._uses(EXAMPLES) or self._self_play
+
     def plan(self) -> Practise:
         """What is practised while the owner is away."""
         chosen = arm_name(self.task, self.settings)
-        arms = tuple(dict.fromkeys((chosen, *self.others)))
-        options = self.options
-        if len(arms) > 1:
+        if self.alone and not self.own_over:
+            options = self.options if self._self_play else self._without("self_play.")
+            return Practise(
+                self.task, warm_up=True, settings=self.settings, options=options, idle=True
+            )
+        own = () if self.alone else (chosen,)
+        options = self._without("self_play.", "few.")
+        arms = tuple(dict.fromkeys((*own, *self.others)))
+        climbing = climbs(arms)
+        if len(arms) == 1 and own and not climbing:
+            return Practise(
+                self.task, warm_up=True, settings=self.settings, options=options, idle=True
+            )
+        if own and len(arms) > 1:
             options = (OWNERS_SHARE, *options)
-            return Practise(label(arms), warm_up=True, options=options, arms=arms, idle=True)
-        return Practise(self.task, warm_up=True, settings=self.settings, options=options, idle=True)
+        return Practise(
+            label(arms), warm_up=True, options=options, arms=arms, climbs=climbing, idle=True
+        )
 
     def hear(self, event: Event) -> None:
         """Updates the state from an event of the teacher."""
         if isinstance(event, PracticeDone) and event.idle:
-            self.running, self.over = False, self.over or event.ended in POINTLESS
+            self.running = False
+            goes_on = bool(event.joined) and event.ended in EXHAUSTED
+            if event.ended in POINTLESS and not goes_on:
+                self._pointless()
+        elif isinstance(event, Failed) and event.where == "practise":
+            if self.running:
+                self._pointless()
+            self.running = False
         elif isinstance(event, TeacherEnded) or (
-            isinstance(event, Failed) and event.where in ("practise", "worker")
+            isinstance(event, Failed) and event.where == "worker"
         ):
             self.over = self.over or self.running
             self.running = False
+
+    def _pointless(self) -> None:
+        """The night goes on with the others where the owner's task was practised alone, and else ends."""
+        if self.alone and self.others and not self.own_over:
+            self.own_over = True
+        else:
+            self.over = True
+
+    @property
+    def _self_play(self) -> bool:
+        """Whether the model asks the questions itself. A task that has no self-play is practised as usual."""
+        return self.task in SELF_PLAY and self._uses(QUESTIONS)
+
+    def _uses(self, option: str) -> bool:
+        return int(parse_options(self.options).get(option, "0")) > 0
+
+    def _without(self, *parts: str) -> tuple[str, ...]:
+        """The options of practice without those that begin so."""
+        return tuple(option for option in self.options if not option.strip().startswith(parts))

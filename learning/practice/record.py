@@ -56,6 +56,9 @@ class PracticeRecord:
     """Version by name."""
     processes: int = 1
     """Number of processes that shared the work; each draws with a seed of its own."""
+    own_arms: int = 1
+    climbs: bool = False
+    """As requested."""
     value: str = ""
     """Hash of the critic's value that it began with; "" where none was learned before."""
 

@@ -72,6 +72,7 @@ def together(runs: Sequence[PracticeDone]) -> PracticeDone:
         alarm=next((run.alarm for run in reversed(measured) if run.alarm), ""),
         saves=sum(run.saves for run in measured),
         arms_before={**last.arms_before, **first.arms_before},
+        joined=tuple(dict.fromkeys(rung for run in runs for rung in run.joined)),
         asked_before=first.asked_before or last.asked_before,
         asked_after=last.asked_after or first.asked_after,
     )

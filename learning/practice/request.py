@@ -15,13 +15,14 @@ from typing import Any
 
 import torch
 
-from engine.errors import CheckpointError, ConfigError
+from engine.errors import CheckpointError
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.agents.value import ValueHead
 from learning.journal.journal import Journal
 from learning.journal.practices import (
     begin_practice,
     end_practice,
+    joined_rungs,
     kept_curriculum,
     practice_entry,
 )
@@ -48,9 +49,10 @@ from learning.practice.requested import practice_settings
 from learning.practice.run import Interrupted, PracticeOutcome, PracticeRun
 from learning.practice.self_play.trainer import SelfPlayTrainer
 from learning.practice.settings import PracticeSettings
-from learning.practice.supply.arms import difficulty, split_arm
+from learning.practice.supply.arms import difficulty, refuse_alone, split_arm
 from learning.practice.supply.curriculum import ArmChoice
 from learning.practice.supply.few import FewSource
+from learning.practice.supply.ladder import climbed, joining
 from learning.practice.supply.mixture import CurriculumSource, TaskMixture
 from learning.practice.supply.source import Fits, ProblemSource, SingleSource
 from learning.practice.tags import name_tags
@@ -87,6 +89,8 @@ class PracticeJob:
     ) -> None:
         """renamed: called with the tokenizer of a model that has learned the tags of answers. Raises NotFound
         for an unknown task, ConfigError for settings or data that it cannot use."""
+        if request.climbs and request.again is None:
+            request = climbed(request, joined_rungs(journal, transaction.weights.folder.name))
         self._transaction, self._tokenizer = transaction, tokenizer
         self._journal, self._request = journal, request
         self._pause, self._emit, self._renamed = pause, emit, renamed
@@ -239,13 +243,16 @@ class PracticeJob:
 
     def done(self) -> PracticeDone:
         """The event that reports all parts together. Writes it to the journal."""
+        request, outcome = self._request, self._done
+        joined = joining(request.arms, outcome.arms_after, outcome.ended) if request.climbs else ()
         done = PracticeDone(
-            task=self._request.task,
+            task=request.task,
             held_out=self._held_out,
             version=self._transaction.weights.version,
-            idle=self._request.idle,
+            idle=request.idle,
             run=self._telling.run,
-            **asdict(self._done),
+            joined=joined,
+            **asdict(outcome),
         )
         if self._telling.run is not None:
             end_practice(self._journal, self._telling.run, asdict(done))
@@ -264,12 +271,6 @@ class PracticeJob:
                 owner=self._owner,
             )
             task = self._find(name, options)
-            if isinstance(task, TasteTask | DialogueTask | ToolTask) and request.arms:
-                task.close()
-                raise ConfigError(
-                    f"{name} cannot be practised in turns with other tasks",
-                    f"practise it alone: vidya practice {name}",
-                )
             if isinstance(task, DialogueTask | AskedTask | ToolTask):
                 return task  # scored at once; programs run aside
             self._taste = task if isinstance(task, TasteTask) else None
@@ -277,7 +278,8 @@ class PracticeJob:
 
         if not request.arms:
             return opened(request.task, request.settings)
-        self._choice = ArmChoice(len(request.arms), self.settings.curriculum)
+        refuse_alone(request.arms)
+        self._choice = ArmChoice(len(request.arms), self.settings.curriculum, request.own_arms)
         return TaskMixture({arm: opened(*split_arm(arm)) for arm in request.arms})
 
     @property
@@ -294,7 +296,7 @@ class PracticeJob:
 
     def _source(self, task: Task, rng: random.Random, fits: Fits) -> ProblemSource:
         if isinstance(task, TaskMixture) and self._choice is not None:
-            return CurriculumSource(task, self._choice, rng, fits)
+            return CurriculumSource(task, self._choice, rng, fits, warm_each=self._request.climbs)
         if self.settings.few.examples:
             return FewSource(task, rng, fits, self.settings.few)
         return SingleSource(task, rng, fits)
@@ -328,6 +330,8 @@ class PracticeJob:
             warm_up=request.warm_up,
             settings=request.settings,
             arms=request.arms,
+            own_arms=request.own_arms,
+            climbs=request.climbs,
             curriculum=self._resume() if self._choice else {},
             options=values,
             data=request.data,

@@ -135,7 +135,8 @@ class CurriculumSettings:
     floor: float = 0.05
     """Share of the problems that all arms get alike whatever is chosen, 0 to 1."""
     first: float = 0.0
-    """Share of the problems that the first arm gets whatever is chosen, 0 to 1."""
+    """Share of the problems that the first arm gets whatever is chosen, 0 to 1; in idle practice all rungs of
+    the owner's task together."""
     rate: float = 0.5
     """α of SEC: how fast its estimates follow, above 0, at most 1."""
     temperature: float = 0.2

@@ -42,7 +42,7 @@ from learning.practice.sampling.buffer import (
     ScoredGroup,
     scored_group,
 )
-from learning.practice.sampling.dialogues import sampler
+from learning.practice.sampling.mixed import sampler
 from learning.practice.sampling.rollouts import (
     Drawn,
     HeldOut,

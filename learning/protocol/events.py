@@ -264,6 +264,8 @@ class PracticeDone:
     asked_before: dict[str, int] = field(default_factory=dict)
     asked_after: dict[str, int] = field(default_factory=dict)
     """In self-play: questions of each level in the first and in the last step."""
+    joined: tuple[str, ...] = ()
+    """The rungs that the next run has besides (learning.practice.supply.ladder), each an arm."""
 
 
 @dataclass(frozen=True)

@@ -121,8 +121,12 @@ class Practise:
     seed: int | None = None
     """None: a new seed each time."""
     arms: tuple[str, ...] = ()
-    """Two or more tasks, each with its settings, such as "chain_sum max_terms=3", among which a curriculum
-    chooses; empty: `task` with `settings` alone."""
+    """Tasks, each with its settings, such as "chain_sum max_terms=3", among which a curriculum chooses.
+    Empty: `task` with `settings` alone."""
+    own_arms: int = 1
+    """How many of the arms, from the first on, share what `curriculum.first` gives."""
+    climbs: bool = False
+    """Whether tasks without settings are practised on their ladders (learning.practice.supply.ladder)."""
     idle: bool = False
     """The owner is away: practise at the lowest priority, and stop at the first key press."""
 

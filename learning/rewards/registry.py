@@ -19,6 +19,10 @@ _READ = (_PUBLISHED, _TOOL_WORDS)
 """Those that read published problems."""
 TASTE = "taste"
 """The task without a truth: the reward model of the owner's taste pays."""
+ALONE = (TASTE,)
+"""Tasks that are not practised in turns with others."""
+SELF_PLAY = ("chain_sum", "basic_arithmetic")
+"""Tasks about which the model can ask the questions itself: a program reads and answers them."""
 OPTIONS = {
     TASTE: (
         *("advantages=batch", "kl_reward=0.05", "keep.talk_weight=6"),

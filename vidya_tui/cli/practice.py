@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import asdict, replace
@@ -37,6 +38,7 @@ from vidya_tui.cli.common import (
 )
 from vidya_tui.options import Options
 from vidya_tui.state import practice as practice_state
+from vidya_tui.state.ladder import joined
 from vidya_tui.state.practice_runs import entry_line
 from vidya_tui.state.samples import by_component
 from vidya_tui.text.numbers import counted
@@ -311,6 +313,8 @@ def _again(run: int, options: Options) -> Practise:
         warm_up=record["warm_up"],
         settings=tuple(record["settings"]),
         arms=tuple(record.get("arms", ())),
+        own_arms=record.get("own_arms", 1),
+        climbs=record.get("climbs", False),
         options=tuple(f"{name}={value}" for name, value in record["options"].items()),
         seed=record["seed"],
         again=run,
@@ -361,14 +365,19 @@ def _list(options: Options) -> None:
 
 
 def _report(options: Options) -> None:
+    from learning.journal.practices import joined_rungs
     from learning.practice.report import DAY, gains
 
     with open_journal(options) as journal:
-        found = gains(journal, DAY)
+        found, rungs = gains(journal, DAY), joined_rungs(journal, "", since=time.time() - DAY)
     for gain in found:
         if options.as_json:
             print_json(asdict(gain))
         else:
             show(practice_state.gained(gain))
+    if rungs and options.as_json:
+        print_json({"event": "joined", "arms": rungs})
+    elif rungs:
+        show(joined(rungs))
     if not found and not options.as_json:
         show("nothing was practised in the last day")

@@ -15,7 +15,7 @@ from engine.errors import CheckpointError, VidyaError
 from learning.home import Home
 from learning.models.store import ModelInfo, ModelStore, Snapshot
 from learning.models.unfinished_training import Unfinished, read_unfinished
-from learning.practice.supply.arms import parse_arms
+from learning.practice.supply.arms import parse_others
 from learning.practice.supply.typed import split_typed
 from learning.protocol.records import DisputedAnswers
 from learning.protocol.requests import FindDisputed, Grow
@@ -72,7 +72,7 @@ class ModelControl:
         self._prepare()
         self.controller.learn_as(how_to_learn(now))
         words = split_typed(now.practice_settings), tuple(now.practice_options.split())
-        others = parse_arms(split_typed(now.practice_others)).arms if now.idle_practice else ()
+        others = parse_others(split_typed(now.practice_others)) if now.idle_practice else ()
         self.controller.practice.idle_as(now.idle_practice, now.practice_task, *words, others)
         self._changed(now)
 

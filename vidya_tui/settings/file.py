@@ -132,10 +132,10 @@ class Settings:
             if not all(word.partition("=")):
                 raise _wrong("practice_settings", f"has {_shown(word)}", "write NAME=VALUE")
         if self.practice_others and self.practice_others != Settings.practice_others:
-            from learning.practice.supply.arms import parse_arms
+            from learning.practice.supply.arms import parse_others
 
             try:
-                parse_arms(split_typed(self.practice_others))
+                parse_others(split_typed(self.practice_others))
             except VidyaError as error:
                 raise _wrong("practice_others", error.what, error.next_step) from None
         if self.practice_task != Settings.practice_task:

@@ -224,7 +224,8 @@ def groups(themes: Sequence[str]) -> tuple[SettingGroup, ...]:
                 SettingRow(
                     "practice_task",
                     "what is practised then",
-                    "Problems that Vidya makes and checks by itself.",
+                    "Problems that Vidya makes and checks by itself. Where it names no settings they get "
+                    "harder as they are solved. Taste, examples and self-play come alone and first.",
                     choices=tuple(tasks()),
                     words=lambda value: f"{value}: {tasks().get(str(value), '')}",
                 ),

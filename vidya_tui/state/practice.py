@@ -17,6 +17,7 @@ from learning.protocol.events import (
 )
 from learning.protocol.practice_events import PracticeStarted
 from learning.protocol.records import ArmFigures, AskingFigures
+from vidya_tui.state.ladder import joined
 from vidya_tui.state.samples import by_component
 from vidya_tui.text.numbers import counted, percent, seconds
 from vidya_tui.text.sanitise import one_line
@@ -379,6 +380,8 @@ def done(event: PracticeDone) -> str:
     if event.asked_before:
         asked = f"{levels(event.asked_before)}; at the end: {levels(event.asked_after)}"
         gained += f". Questions asked at first: {asked}"
+    if event.joined:
+        gained += f". {joined(event.joined)}"
     return f"{gained}; {event.why}" if event.why else gained
 
 

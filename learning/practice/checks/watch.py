@@ -10,6 +10,7 @@ from learning.maths.alarm import Signs
 from learning.practice.checks.signs import TasteSigns, count_signs
 from learning.practice.sampling.rollouts import HeldOut
 from learning.practice.self_play.trainer import ADVICE, SelfPlayTrainer
+from learning.practice.supply.mixture import TaskMixture
 from learning.practice.trainer import GrpoTrainer
 from learning.rewards.reward_data import preferences, split
 from learning.rewards.task import Task
@@ -47,4 +48,6 @@ def watch_of(
         choices = split(preferences(journal)).held_out.choices
         return Watch(TasteSigns(session, taste, choices, pause=pause), TASTE_ADVICE)
     shown = f"`vidya practice --samples {run}` shows what was paid for"
-    return Watch(count_signs if isinstance(task, ToolTask) else None, shown)
+    tasks = task.tasks.values() if isinstance(task, TaskMixture) else (task,)
+    calls = any(isinstance(one, ToolTask) for one in tasks)
+    return Watch(count_signs if calls else None, shown)

@@ -6,23 +6,18 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
 import torch
 
 from engine.model import Model
-from engine.rollout import ROWS, Answered
-from engine.tokenizers.tokenizer import Tokenizer
+from engine.rollout import Answered
 from learning.data.examples import Example, from_turns
 from learning.envs.dialogue import DialogueEnvironment
-from learning.objectives.processes import ALONE, ProcessGroup
 from learning.objectives.token_credit import Ids
 from learning.practice.sampling.rollouts import SHORT, Drawn, RolloutSampler, Sample
-from learning.practice.sampling.tools import ToolSampler
 from learning.rewards.dialogue import DialogueTask
-from learning.rewards.task import Problem, Task
-from learning.rewards.tools import ToolTask
+from learning.rewards.task import Problem
 
 
 class Talk:
@@ -110,35 +105,6 @@ class DialogueSampler(RolloutSampler):
         turns = self.task.worked_turns(problem) or [("user", problem.prompt)]
         around = self.tokenizer.chat.around_message * len(turns)
         return around + sum(len(self.tokenizer.encode(text)) for _, text in turns)
-
-
-def sampler(
-    tokenizer: Tokenizer,
-    task: Task,
-    *,
-    max_tokens: int,
-    temperature: float = 1.0,
-    rows: int = ROWS,
-    weights: Callable[[], AbstractContextManager[None]] = nullcontext,
-    pause: Callable[[], None] = lambda: None,
-    team: ProcessGroup = ALONE,
-) -> RolloutSampler:
-    """The sampler that fits a task; arguments as of RolloutSampler."""
-    kind: type[RolloutSampler] = RolloutSampler
-    if isinstance(task, DialogueTask):
-        kind = DialogueSampler
-    elif isinstance(task, ToolTask):
-        kind = ToolSampler
-    return kind(
-        tokenizer,
-        task,
-        max_tokens=max_tokens,
-        temperature=temperature,
-        rows=rows,
-        weights=weights,
-        pause=pause,
-        team=team,
-    )
 
 
 def _shown(turns: Sequence[tuple[str, str]]) -> str:

@@ -15,7 +15,7 @@ from engine.errors import ConfigError, NotFound
 from learning.practice.options import split_words
 from learning.practice.supply.typed import split_typed, typed_word
 from learning.protocol.requests import Practise
-from learning.rewards.registry import find_task, tasks
+from learning.rewards.registry import ALONE, find_task, tasks
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,27 @@ def parse_arms(words: Sequence[str]) -> ParsedArms:
         raise ConfigError(
             f"{twice[0]} is named twice", "name each task once, or with other settings"
         )
+    if len(arms) > 1:
+        refuse_alone(arms)
     return ParsedArms(tuple(arms), tuple(options))
+
+
+def parse_others(words: Sequence[str]) -> tuple[str, ...]:
+    """The arms that are practised besides a task. Raises as `parse_arms`, and ConfigError for a task that is
+    practised alone."""
+    arms = parse_arms(words).arms
+    refuse_alone(arms)
+    return arms
+
+
+def refuse_alone(arms: Sequence[str]) -> None:
+    """Raises ConfigError if one of these arms is a task that is practised alone."""
+    for task, _ in map(split_arm, arms):
+        if task in ALONE:
+            raise ConfigError(
+                f"{task} cannot be practised in turns with other tasks",
+                f"practise it alone: vidya practice {task}",
+            )
 
 
 def requested(words: Sequence[str], everywhere: Sequence[str] = ()) -> Practise:

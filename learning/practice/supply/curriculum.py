@@ -240,19 +240,25 @@ class LearningProgress:
 class ArmChoice:
     """A curriculum with a floor under every arm: what draws arms and learns from them."""
 
-    def __init__(self, arms: int, settings: CurriculumSettings) -> None:
-        """Raises ConfigError if there are no arms."""
+    def __init__(self, arms: int, settings: CurriculumSettings, own: int = 1) -> None:
+        """own: how many arms, from the first on, share `first`; the curriculum divides it among them. Raises
+        ConfigError if there are no arms."""
         if arms < 1:
             raise ConfigError("there is nothing to choose among", "name at least one task")
         self._curriculum = settings.method(arms, settings)
-        least = torch.full((arms,), settings.floor * (1.0 - settings.first) / arms)
-        least[0] += settings.first
-        self._least = least
+        self._least = torch.full((arms,), settings.floor * (1.0 - settings.first) / arms)
+        self._first, self._floor, self._own = settings.first, settings.floor, own
         self._arms = arms
 
     def probabilities(self) -> Tensor:
-        """Of each arm, [K]; at least `floor` / K of what the first arm's own share leaves."""
-        return with_floor(self._curriculum.probabilities(), self._least)
+        """Of each arm, [K]; at least `floor` / K of what the share of the first ones leaves."""
+        found = self._curriculum.probabilities()
+        least, own = self._least.clone(), found[: self._own]
+        # a curriculum may give the own arms nothing at all: then they share alike
+        shares = own / own.sum() if own.sum() > 0.0 else torch.full_like(own, 1.0 / len(own))
+        floor = torch.full_like(own, self._floor / len(own))
+        least[: self._own] += self._first * with_floor(shares, floor)
+        return with_floor(found, least)
 
     def choose(self, count: int, rng: random.Random) -> list[int]:
         """Arms of the next `count` problems, each drawn by itself."""

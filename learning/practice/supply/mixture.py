@@ -79,17 +79,25 @@ class CurriculumSource:
     """
 
     def __init__(
-        self, mixture: TaskMixture, choice: ArmChoice, rng: random.Random, fits: Fits
+        self,
+        mixture: TaskMixture,
+        choice: ArmChoice,
+        rng: random.Random,
+        fits: Fits,
+        *,
+        warm_each: bool = False,
     ) -> None:
-        """choice: among the arms in the order of the mixture; it is changed as they are practised."""
+        """choice: among the arms in the order of the mixture; it is changed as they are practised. warm_each:
+        whether warm-up brings every arm so far, and not only each task at one of its difficulties."""
         self._choice, self._rng = choice, rng
         self._names = tuple(mixture.tasks)
         self._streams = {
             name: fitting(TaskMixture({name: task}), random.Random(rng.random()), fits)
             for name, task in mixture.tasks.items()
         }
-        self._cold = list(dict.fromkeys(name.split()[0] for name in self._names))
-        """Tasks that warm-up has not brought far enough at any of their difficulties."""
+        self._warm_each = warm_each
+        self._cold = list(dict.fromkeys(map(self._warmed_as, self._names)))
+        """Tasks, or arms, that warm-up has not brought far enough."""
         self._turns = cycle(self._names)
         self._without: set[str] = set()
         """Arms whose problems have no worked answers."""
@@ -100,13 +108,14 @@ class CurriculumSource:
         return [self._next(self._names[arm]) for arm in self._choice.choose(count, self._rng)]
 
     def learn(self, drawn: Sequence[Drawn]) -> None:
-        """See ProblemSource. Groups that could not be judged say nothing."""
+        """See ProblemSource. Groups that could not be judged say nothing. An arm gains by how right its
+        answers are: what coins pay in a conversation is nothing to be learned."""
         groups = [group for part in drawn for group in part.groups if group]
         own = {name: [g for g in groups if g[0].problem.arm == name] for name in self._names}
         weights = self._choice.probabilities().tolist()
         self._choice.learn(
             [
-                Visit(arm, mean_advantage([s.reward for s in judged(group)]), share_right(group))
+                Visit(arm, _gain(group), share_right(group))
                 for arm, name in enumerate(self._names)
                 for group in own[name]
                 if is_dead(group) is not None
@@ -131,14 +140,14 @@ class CurriculumSource:
         cold = set(self._cold)
         while len(found) < count:
             name = next(self._turns)
-            if name.split()[0] not in cold or name in self._without:
+            if self._warmed_as(name) not in cold or name in self._without:
                 continue
             problem = self._next(name)
             if problem.worked is not None:
                 found.append(problem)
                 continue
             self._without.add(name)
-            if self._without >= {n for n in self._names if n.split()[0] in cold}:
+            if self._without >= {n for n in self._names if self._warmed_as(n) in cold}:
                 raise DataError(
                     f"{label(self._names)}: the problems have no worked answers",
                     "practise without --warm-up, or give data that has them",
@@ -146,16 +155,27 @@ class CurriculumSource:
         return found
 
     def warmed(self, samples: Sequence[Sample], enough: float) -> float:
-        """See ProblemSource. A task is warm once one of its difficulties is; what is returned is the share
-        of the coldest task."""
-        best = best_by_task(right_by_arm(samples))
+        """See ProblemSource. A task is warm once one of its difficulties is, unless each has to be; what is
+        returned is the share of the coldest."""
+        best = right_by_arm(samples)
+        if not self._warm_each:
+            best = best_by_task(best)
         lowest = min(best.values())
-        self._cold = [task for task in self._cold if best.get(task, 1.0) < enough] or self._cold
+        self._cold = [name for name in self._cold if best.get(name, 1.0) < enough] or self._cold
         return lowest
 
     def arms(self) -> tuple[ArmFigures, ...]:
         """See ProblemSource."""
         return self._figures
 
+    def _warmed_as(self, name: str) -> str:
+        """What an arm is warmed up as: its task, or itself."""
+        return name if self._warm_each else name.split()[0]
+
     def _next(self, name: str) -> Problem:
         return next(self._streams[name])
+
+
+def _gain(group: Sequence[Sample]) -> float:
+    """How much is to be learned from a group, whatever else than being right was paid."""
+    return mean_advantage([sample.score.total for sample in judged(group)])

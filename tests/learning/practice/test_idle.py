@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from learning.practice.idle import Idle
@@ -71,3 +73,65 @@ def test_it_practises_with_the_settings_of_the_owner() -> None:
     request = idle.due(900.0, busy=False)
     assert request is not None
     assert (request.settings, request.options) == (("max_digits=2",), ("lr=1e-5",))
+
+
+OTHERS = ("chain_sum", "syllogism turned_share=0")
+
+
+@pytest.mark.parametrize(
+    ("task", "options"),
+    [
+        ("taste", ()),
+        ("detective", ("few.examples=4", "lr=1e-5")),
+        ("chain_sum", ("self_play.questions=16",)),
+    ],
+)
+def test_what_comes_alone_is_alone_first_and_then_the_others_have_the_night(
+    task: str, options: tuple[str, ...]
+) -> None:
+    idle = Idle(1, task, 0.0, options=options, others=OTHERS)
+    assert idle.due(60.0, busy=False) == Practise(task, warm_up=True, options=options, idle=True)
+    idle.hear(done("steps"))
+    assert idle.plan().arms == (), "there is more to learn"
+    assert idle.due(90.0, busy=False)
+    idle.hear(done("solved"))
+    after = idle.due(120.0, busy=False)
+    assert after is not None and after.arms == OTHERS and after.climbs
+    assert after.options == tuple(one for one in options if one.startswith("lr")), "no first share"
+    idle.hear(done("too_hard"))
+    assert idle.due(150.0, busy=False) is None, "all is over"
+    idle.key(200.0)
+    assert idle.plan().task == task, "the next night begins with it again"
+
+
+def test_a_task_that_fails_alone_leaves_the_night_to_the_others() -> None:
+    idle = Idle(1, "taste", 0.0, others=OTHERS)
+    assert idle.due(60.0, busy=False)
+    idle.hear(Failed("practise", "fewer than 30 picks"))
+    assert idle.plan().arms == OTHERS and idle.due(90.0, busy=False)
+    idle.hear(Failed("practise", "no room on the disk"))
+    assert idle.due(120.0, busy=False) is None
+
+
+def test_self_play_is_left_out_where_the_task_has_none() -> None:
+    idle = Idle(1, "detective", 0.0, options=("self_play.questions=16", "lr=1e-5"), others=OTHERS)
+    plan = idle.plan()
+    assert plan.arms == ("detective", *OTHERS)
+    assert plan.options == ("curriculum.first=0.5", "lr=1e-5")
+    off = Idle(1, "chain_sum", 0.0, options=("few.examples=0",), others=OTHERS)
+    assert len(off.plan().arms) == 2, "switched off"
+
+
+def test_a_rung_that_joins_lets_the_night_go_on() -> None:
+    idle = Idle(1, "chain_sum", 0.0)
+    first = idle.due(60.0, busy=False)
+    assert first == Practise("chain_sum", warm_up=True, arms=("chain_sum",), climbs=True, idle=True)
+    idle.hear(replace(done("solved"), joined=("chain_sum max_terms=3 min_terms=3",)))
+    assert idle.due(90.0, busy=False) == first
+    idle.hear(replace(done("rolled_back"), joined=("chain_sum max_terms=4 min_terms=4",)))
+    assert idle.due(120.0, busy=False) is None, "another rung mends no guard"
+
+
+def test_typed_settings_are_left_alone() -> None:
+    plan = Idle(1, "chain_sum", 0.0, ("max_terms=3",)).plan()
+    assert not plan.climbs and not plan.arms and plan.settings == ("max_terms=3",)

@@ -192,9 +192,13 @@ def test_the_morning_is_told_by_task_in_a_sentence() -> None:
         return PracticeDone(
             *("sums, logic", "stopped", "interrupted; what was saved is kept", 5, 0, before, None),
             *(after, 1.0, 0.99, 600.0, "", 1, 100, 2, True, 1, *arms),
+            **more,
         )
 
-    state = replace(practice_state.begun("sums, logic"), idle_runs=(run(0.1, 0.3), run(0.3, 0.45)))
+    runs = run(0.1, 0.3, joined=("chain_sum max_terms=3 min_terms=3",)), run(0.3, 0.45)
+    state = replace(practice_state.begun("sums, logic"), idle_runs=runs)
     said = practice_state.done(practice_state.night(state))
+    new = "New: chain_sum max_terms=3 min_terms=3, because chain_sum is solved or nearly so"
+    assert new in said, "once, though it joined in an earlier run of the night"
     assert "sums rose from 10 % to 45 %, logic stayed at 52 %" in said
     assert "after 10 steps in 20 min" in said and "book recall 100 % → 99 %" in said

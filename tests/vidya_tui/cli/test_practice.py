@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 import learning.practice.request
 import vidya_tui.cli.practice
-from learning.journal.practices import add_practice_step, begin_practice
+from learning.journal.practices import add_practice_step, begin_practice, end_practice
 from learning.practice.settings import PracticeSettings, WarmUpSettings
 from learning.protocol.events import Event, PracticeSample, PracticeStep
 from tests.sums import register
@@ -138,6 +138,18 @@ def test_kept_answers_that_were_cut_off_say_so(gym: Shell) -> None:
 
 def test_nothing_was_practised(gym: Shell) -> None:
     assert "nothing was practised" in gym.run("practice", "--report").stdout
+
+
+def test_the_report_tells_which_rung_is_new(gym: Shell) -> None:
+    journal = gym.journal()
+    rung = "chain_sum max_terms=3 min_terms=3"
+    run = begin_practice(journal, "chain_sum", {"model": "tiny"})
+    end_practice(journal, run, {"joined": [rung]})
+    begin_practice(journal, "chain_sum", {"model": "tiny"})
+    journal.close()
+    said = gym.run("practice", "--report").stdout
+    assert f"New: {rung}, because chain_sum is solved or nearly so" in said
+    assert gym.rows("practice", "--report")[-1] == {"event": "joined", "arms": [rung]}
 
 
 @pytest.mark.slow

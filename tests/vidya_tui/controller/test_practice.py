@@ -197,7 +197,8 @@ def test_idle_hours() -> None:
     practice.away(busy=True)
     assert teacher.requests == []
     practice.away(busy=False)
-    assert teacher.requests == [Practise("syllogism", warm_up=True, idle=True)]
+    climbing = Practise("syllogism", warm_up=True, arms=("syllogism",), climbs=True, idle=True)
+    assert teacher.requests == [climbing]
     assert practice.running
     words = hear(practice, PracticeDone(**{**vars(DONE), "idle": True}))
     assert words is not None and words.stay and words.text.startswith("while you were away: ")

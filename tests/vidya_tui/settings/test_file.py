@@ -112,6 +112,11 @@ def test_saved_settings_are_read_back(tmp_path: Path, settings: Settings) -> Non
             'practice_settings: has "terms"; write NAME=VALUE',
         ),
         (
+            'practice_others = "syllogism, taste"',
+            "practice_others: taste cannot be practised in turns with other tasks; practise it alone: "
+            "vidya practice taste",
+        ),
+        (
             "practice_others = \"syllogism 'forms=all,some not' chainsum\"",
             "practice_others: task 'chainsum' does not exist; did you mean chain_sum or "
             "gym/chain_sum? vidya practice --list names them",

@@ -15,7 +15,8 @@ from learning.memory.replay import Replay
 from learning.objectives.settings import RetentionSettings
 from learning.practice.critic import ReplyCritic
 from learning.practice.sampling.buffer import scored_group
-from learning.practice.sampling.dialogues import DialogueSampler, sampler
+from learning.practice.sampling.dialogues import DialogueSampler
+from learning.practice.sampling.mixed import sampler
 from learning.practice.sampling.rollouts import RolloutSampler
 from learning.practice.settings import CriticSettings, PracticeSettings, WarmUpSettings
 from learning.practice.trainer import GrpoTrainer

@@ -24,7 +24,7 @@ from learning.memory.replay import Replay
 from learning.objectives.grpo import GrpoAnswer, GrpoGroup, grpo_gradients
 from learning.objectives.settings import GrpoSettings, RetentionSettings
 from learning.objectives.token_credit import trajectory
-from learning.practice.sampling.dialogues import sampler
+from learning.practice.sampling.mixed import sampler
 from learning.practice.sampling.rollouts import Sample
 from learning.practice.sampling.tools import Calling, ToolSampler
 from learning.practice.settings import PracticeSettings, WarmUpSettings

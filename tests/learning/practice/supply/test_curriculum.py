@@ -96,6 +96,20 @@ def test_the_floor_holds_however_one_sided_the_gains(method: Make) -> None:
         assert float(found[0]) >= 0.3, "the share of the first arm"
 
 
+def test_the_first_share_is_divided_among_the_owners_arms_by_what_is_to_be_learned() -> None:
+    choice = ArmChoice(4, with_method(Boltzmann, floor=0.1, first=0.5), own=2)
+    for _ in range(20):
+        gains = (0.0, 0.4, 0.5, 0.5)
+        choice.learn([Visit(arm, gain, 0.5) for arm, gain in enumerate(gains)])
+    solved, new, *others = choice.probabilities().tolist()
+    assert solved + new >= 0.5 > sum(others) > 0.2
+    assert new > 4 * solved > 4 * 0.1 * 0.5 / 4, "not the solved one, which keeps a floor"
+    alone = ArmChoice(3, with_method(Thresholds, floor=0.0, first=0.5), own=2)
+    for _ in range(2):
+        alone.learn([Visit(arm, 0.0, 1.0) for arm in range(3)] * 300)
+    assert alone.probabilities().tolist() == [0.25, 0.25, 0.5], "the curriculum gives both nothing"
+
+
 @pytest.mark.parametrize("method", [Uniform, Boltzmann, Exp3, LearningProgress])
 def test_the_order_of_the_arms_does_not_matter(method: Make) -> None:
     order = [2, 0, 1]

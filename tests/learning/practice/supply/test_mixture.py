@@ -113,6 +113,29 @@ def test_warm_up_works_at_the_tasks_that_are_cold() -> None:
     assert looked(1.0, 0.0, 1.0) == 1.0, "one difficulty of a task is enough"
 
 
+def test_where_each_has_to_be_warm_a_new_rung_is_taught_too() -> None:
+    mixture = TaskMixture({"hard": Sums(9), "hard most=99": Sums(99)})
+    choice = ArmChoice(2, CurriculumSettings(method=Uniform))
+    made = CurriculumSource(mixture, choice, random.Random(0), lambda _: True, warm_each=True)
+    small, large = made.worked(2)
+    looked = [*answered(small, 1, 1, 1, 1), *answered(large, 1, 0, 0, 0, 0, 0, 0, 0)]
+    assert made.warmed(looked, 0.2) == 0.125, "the share of the coldest"
+    assert {p.arm for p in made.worked(8)} == {"hard most=99"}
+
+
+def test_what_coins_pay_is_nothing_to_be_learned() -> None:
+    mixture = two()
+    choice = ArmChoice(2, GREEDY)
+    made = source(mixture, choice)
+    problems = {p.arm: p for p in made.take(40)}
+    alike = answered(problems["easy"], 1, 1, 1, 1)
+    paid = [
+        replace(one, rewards=(coin, 1.0)) for one, coin in zip(alike, (1, -1, 1, -1), strict=True)
+    ]
+    made.learn([drawn(paid, answered(problems["hard most=99"], 1, 0, 0, 0))])
+    assert choice.values()[0] == 0.0 < choice.values()[1]
+
+
 def test_what_has_no_worked_answers_is_left_out_of_warm_up() -> None:
     made = source(TaskMixture({"easy": Sums(9), "bare": Unworked(9)}))
     assert {p.arm for p in made.worked(10)} == {"easy"}

@@ -1,0 +1,110 @@
+"""The app's plans for idle hours are accepted, whatever the settings offer, and climb."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import nullcontext
+from dataclasses import replace
+
+import pytest
+
+from engine.errors import ConfigError
+from learning.journal.journal import Journal
+from learning.journal.practices import joined_rungs, practice_entry
+from learning.lessons.learner import Learner
+from learning.practice.idle import Idle
+from learning.practice.request import PracticeJob
+from learning.practice.requested import practice_settings
+from learning.practice.self_play.trainer import SelfPlayTrainer
+from learning.practice.settings import PracticeSettings
+from learning.practice.supply.arms import parse_others
+from learning.practice.supply.typed import split_typed
+from learning.protocol.events import PracticeDone
+from learning.protocol.requests import Practise
+from learning.rewards.asked import AskedTask
+from learning.rewards.ladders import LADDERS
+from learning.rewards.registry import SELF_PLAY, TASTE, find_task, tasks
+from learning.rewards.reward_keeper import RewardError
+from tests.learning.conftest import Place
+from tests.practice_room import QUICK, Room
+from vidya_tui.settings.file import Settings
+
+OTHERS = parse_others(split_typed(Settings().practice_others))
+RUNG = "easy most=3"
+THOROUGH = replace(QUICK, steps=1, warm_up=replace(QUICK.warm_up, enough=0.95))
+
+
+@pytest.fixture
+def learner(tiny_place: Place) -> Iterator[Learner]:
+    yield Learner(*tiny_place)
+
+
+@pytest.mark.parametrize("options", [(), ("self_play.questions=16",), ("few.examples=1",)])
+def test_every_task_that_settings_offer_can_be_practised_at_night(
+    learner: Learner, tiny_place: Place, options: tuple[str, ...]
+) -> None:
+    _, _, journal = tiny_place
+    for task in tasks():
+        idle = Idle(1, task, 0.0, options=options, others=OTHERS)
+        for plan in (idle.plan(), replace(idle, own_over=True).plan()):
+            accepted = pytest.raises(RewardError) if plan.task == TASTE else nullcontext()
+            with accepted:  # of taste there are no picks yet, and the night is the others'
+                job = opened(learner, journal, plan)
+            if plan.task == TASTE:
+                continue
+            asks = job._trainer is SelfPlayTrainer
+            assert not asks or isinstance(job._task, AskedTask), f"{task}: who reads the questions?"
+            job.close()
+        named = (idle.plan().arms or (task,))[0]
+        assert named == task, "the owner's own comes first"
+
+
+def test_the_tasks_with_self_play_are_those_whose_questions_a_program_reads() -> None:
+    own = [name for name in tasks() if not name.startswith("gym/") and name != TASTE]
+    assert [name for name in own if isinstance(find_task(name), AskedTask)] == list(SELF_PLAY)
+
+
+def test_taste_is_refused_among_others() -> None:
+    with pytest.raises(ConfigError, match="taste cannot be practised in turns"):
+        parse_others(["taste"])
+    with pytest.raises(ConfigError, match="taste cannot be practised in turns"):
+        parse_others(["chain_sum", "taste"])
+
+
+def opened(learner: Learner, journal: Journal, plan: Practise) -> PracticeJob:
+    given = learner.transaction, learner.tokenizer, journal, plan
+    return PracticeJob(*given, pause=lambda: None, emit=lambda _: None)
+
+
+# ---------------------------------------------------------------- climbing
+
+
+def climbing(room: Room, *arms: str, **more: object) -> PracticeDone:
+    done, _ = room.practise(task="easy", arms=arms, climbs=True, **more)
+    return done
+
+
+def test_a_solved_rung_brings_the_next_which_stays_after_a_restart(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(LADDERS, "easy", ((), ("most=3",), ("most=5",)))
+    monkeypatch.setattr("learning.practice.request.PracticeSettings", lambda: THOROUGH)
+    first = climbing(room, "easy", warm_up=True)  # any number is right, which warm-up teaches
+    assert first.arms_after.keys() == {"easy"}
+    assert first.joined == (RUNG,)
+    again = Journal(room.journal.path)
+    assert joined_rungs(again, "tiny") == (RUNG,) == joined_rungs(again, "")
+    assert joined_rungs(again, "49m") == (), "each model climbs by itself"
+    again.close()
+    second = climbing(room, "easy", "hard", warm_up=False, steps=1)
+    assert second.arms_after.keys() == {"easy", RUNG, "hard"} and second.task == "easy × 2, hard"
+    record = practice_entry(room.journal, second.run or 0).record
+    assert record["own_arms"] == 2 and record["climbs"], "for a repetition"
+    typed = climbing(room, "easy most=7", "hard", warm_up=False, steps=1)
+    assert typed.arms_after.keys() == {"easy most=7", "hard"} and typed.joined == ()
+
+
+def test_without_a_ladder_nothing_joins(room: Room) -> None:
+    assert climbing(room, "easy", warm_up=True, steps=2).joined == ()
+    settings = practice_settings(PracticeSettings(), Idle(1, "chain_sum", 0.0).plan())
+    assert settings.curriculum.first == 0.0, "one task has all"
