@@ -8,6 +8,7 @@ import os
 import shutil
 import struct
 
+from learning.journal.lesson_list import keep_understanding
 from learning.models.snapshots import SHIPPED
 from learning.protocol.events import (
     LearnerState,
@@ -18,7 +19,7 @@ from learning.protocol.events import (
     TrainProgress,
 )
 from learning.protocol.model_events import Disputed
-from learning.protocol.records import DisputedAnswers
+from learning.protocol.records import DisputedAnswers, Understanding
 from learning.rewards.reward_report import REPORT, TASTE, Look, Rated, TasteReport
 from tests.picks import pick
 from tests.stage import Stage
@@ -181,6 +182,9 @@ async def practising(stage: Stage) -> None:
 
 async def lessons(stage: Stage) -> None:
     await taught(stage)
+    lesson = stage.journal.last_lesson()
+    assert lesson is not None
+    keep_understanding(stage.journal, lesson.id, Understanding(4, 5, 1, 3))
     await stage.say("/lessons")
     await stage.sees("At night it is dark")
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from engine.errors import NumericsError
 from learning.data.examples import Example, gives
+from learning.journal.lesson_list import keep_understanding
 from learning.lessons.recipe import LessonTransaction, TeachResult, TeachSettings
 from learning.lessons.understanding import understanding
 from learning.memory.guard import finite
@@ -20,6 +21,7 @@ from learning.memory.tasks import LessonTask
 from learning.memory.transaction import Commit
 from learning.objectives.forward import knowledge
 from learning.protocol.events import LearnerState, Understood
+from learning.protocol.records import Understanding
 
 PIECE = 32
 """Most examples measured in one piece of work; requests are handled between pieces."""
@@ -54,6 +56,10 @@ class Rehearsal:
     """Rehearsals that may still be tried."""
     done: int = 0
     """Rehearsals whose weights were published."""
+    others: Sequence[str] = ()
+    """Questions that should not get its answer (learning.lessons.understanding)."""
+    understood: Understanding | None = None
+    """As it was last measured."""
 
 
 class Consolidator:
@@ -70,11 +76,17 @@ class Consolidator:
         self._listened = -1
         """Version of the weights that was checked and gives no rejected answer."""
 
-    def learned(self, example: Example, lesson: int | None = None) -> None:
+    def learned(
+        self,
+        example: Example,
+        lesson: int | None = None,
+        others: Sequence[str] = (),
+        understood: Understanding | None = None,
+    ) -> None:
         """Plans rehearsals of a learned lesson, and then revisits of earlier ones. lesson: its number in the
-        journal; what was planned of it before is dropped."""
+        journal; what was planned of it before is dropped. others, understood: see Rehearsal."""
         self._fresh = [x for x in self._fresh if lesson is None or x.lesson != lesson]
-        self._fresh.append(Rehearsal(example, lesson))
+        self._fresh.append(Rehearsal(example, lesson, others=others, understood=understood))
         self._revisits = REVISITS
 
     def avoid(self, examples: Iterable[Example]) -> None:
@@ -144,14 +156,15 @@ class Consolidator:
             unknown = self._unknown(others)
             if len(unknown) > ENOUGH * len(others):
                 forms = rng.sample(unknown, min(FORMS, len(unknown)))
-                if self._rehearse_forms(example, forms):
+                if self._rehearse_forms(example, forms, rehearsal):
                     rehearsal.done += 1
                     return
         self._fresh.remove(rehearsal)
         if rehearsal.lesson is not None and rehearsal.done:
-            ways = understanding(self._transaction.caches, example, self._transaction.pause)
-            if ways.asked:
-                self._tell(Understood(rehearsal.lesson, ways.known, ways.asked))
+            found = understanding(self._transaction, example, rehearsal.others)
+            keep_understanding(self._transaction.journal, rehearsal.lesson, found)
+            if found.ways_asked:
+                self._tell(Understood(rehearsal.lesson, found))
 
     def _revisit(self) -> None:
         """Trains wordings of random earlier lessons that are not known any more."""
@@ -179,12 +192,28 @@ class Consolidator:
         caches.tidy()  # hardly any wording is measured twice
         return [e for e, item in zip(examples, checked, strict=True) if not item.known]
 
-    def _rehearse_forms(self, example: Example, forms: list[Example]) -> bool:
+    def _too_far(self, rehearsal: Rehearsal) -> bool:
+        """Whether steps just taken carry the lesson's answer over to more other questions, and to no more
+        wordings of its own."""
+        before, names = rehearsal.understood, self._transaction.trainable.names
+        if not rehearsal.others:
+            return False
+        if before is None:
+            before = understanding(self._transaction, rehearsal.example, rehearsal.others)
+        now = understanding(self._transaction, rehearsal.example, rehearsal.others, names)
+        if now.neighbours_told > before.neighbours_told and now.ways_known <= before.ways_known:
+            return True
+        rehearsal.understood = now
+        return False
+
+    def _rehearse_forms(
+        self, example: Example, forms: list[Example], rehearsal: Rehearsal | None = None
+    ) -> bool:
         task, settings = (
             LessonTask(example, forms=tuple(forms)),
             self._transaction.settings.rehearsal(),
         )
-        return self._consolidate(task, REHEARSED, 0, settings)
+        return self._consolidate(task, REHEARSED, 0, settings, rehearsal=rehearsal)
 
     def _consolidate(
         self,
@@ -193,6 +222,7 @@ class Consolidator:
         gain: int,
         settings: TeachSettings,
         broken: Sequence[Example] = (),
+        rehearsal: Rehearsal | None = None,
     ) -> bool:
         """Teaches a task and repairs broken examples. Publishes the weights if at least `gain` more
         remembered examples are known than before; otherwise restores weights and caches. Returns whether it
@@ -211,6 +241,7 @@ class Consolidator:
             gained = lost - len(tracker.lost(memory))
             good = gained >= gain and (result.known or bool(task.answer))
             good = good and finite(transaction.weights.model)
+            good = good and not (rehearsal and self._too_far(rehearsal))
             return Commit(note=note, snapshot=False) if good else None
 
         try:

@@ -151,8 +151,7 @@ def _print_lesson(event: LessonDone, options: Options) -> None:
         left_out = {"version", "state"}
         if not event.why:
             left_out.add("why")
-        if not event.ways_asked:
-            left_out |= {"ways_known", "ways_asked"}
+        left_out |= vars(event.understanding).keys() - event.understanding.figures.keys()
         print_json({k: v for k, v in asdict(event).items() if k not in left_out})
         return
     steps = f", {counted(event.steps, 'step')}" if event.steps else ""
