@@ -85,7 +85,7 @@ def understood(found: Understanding) -> str:
         ways = f"known in {found.ways_known} of {counted(found.ways_asked, 'way')}"
     if found.neighbours_told:
         asked = counted(found.neighbours_asked, "other question")
-        others = f"also given to {found.neighbours_told} of {asked}"
+        others = f"given to {found.neighbours_told} of {asked}"
     return ", ".join(filter(None, (ways, others)))
 
 

@@ -81,5 +81,5 @@ def test_how_well_a_lesson_was_understood_is_read_out(tmp_path: Path) -> None:
     keep_understanding(journal, 1, Understanding(4, 5, 1, 3))
     (line,) = list(screens.lessons(journal, ""))[:1]
     journal.close()
-    said = "(known in 4 of 5 ways, also given to 1 of 3 other questions (today "
+    said = "(known in 4 of 5 ways, given to 1 of 3 other questions (today "
     assert f"learned: a? \u2192 b {said}" in line

@@ -66,7 +66,7 @@ def test_before_and_without_the_model() -> None:
         ({"ways_known": 4, "ways_asked": 5}, "learned in 2.1 s, known in 4 of 5 ways"),
         (
             {"ways_known": 4, "ways_asked": 5, "neighbours_told": 1, "neighbours_asked": 3},
-            "learned in 2.1 s, known in 4 of 5 ways, also given to 1 of 3 other questions",
+            "learned in 2.1 s, known in 4 of 5 ways, given to 1 of 3 other questions",
         ),
         (
             {"ways_known": 1, "ways_asked": 1, "neighbours_asked": 3},
@@ -99,7 +99,7 @@ def test_what_a_pause_made_of_a_lesson_is_told() -> None:
     )
     assert short(now) == "known in 5 of 5 ways \u00b7 book recall 98 %"
     now = after(now, Understood(7, Understanding(5, 5, 2, 3)))
-    assert doing(now) == "known in 5 of 5 ways, also given to 2 of 3 other questions"
+    assert doing(now) == "known in 5 of 5 ways, given to 2 of 3 other questions"
 
 
 def test_training() -> None:

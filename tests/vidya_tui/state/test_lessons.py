@@ -84,6 +84,6 @@ def test_how_well_a_lesson_was_understood_is_said_with_the_time() -> None:
     well = Understanding(4, 5, 0, 3)
     assert how_well(well) == "known in 4 of 5 ways, given to none of 3 other questions"
     assert how_well(Understanding(4, 5)) == "known in 4 of 5 ways"
-    assert how_well(Understanding(0, 0, 1, 1)) == "also given to 1 of 1 other question"
+    assert how_well(Understanding(0, 0, 1, 1)) == "given to 1 of 1 other question"
     said = measured(replace(taught, understanding=well, measured=90.0), 100.0)
     assert said.startswith("known in 4 of 5 ways, given to none of 3 other questions (today ")

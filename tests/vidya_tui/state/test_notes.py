@@ -76,7 +76,7 @@ def test_what_became_of_it_is_told_and_what_was_taken_back(tmp_path: Path) -> No
         answers = [recalled(journal, session, at).words() for at in (1, 3, 5)]
         over = "preferred 1 over 2, 3, 4, 5"
         assert answers == [
-            f"{over} \u00b7 learned, known in 4 of 5 ways, also given to 1 of 3 other questions",
+            f"{over} \u00b7 learned, known in 4 of 5 ways, given to 1 of 3 other questions",
             f"{over} \u00b7 needs practice",
             "taken back",
         ]
