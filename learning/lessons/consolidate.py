@@ -13,15 +13,13 @@ from dataclasses import dataclass
 
 from engine.errors import NumericsError
 from learning.data.examples import Example, gives
-from learning.journal.lesson_list import keep_understanding
 from learning.lessons.recipe import LessonTransaction, TeachResult, TeachSettings
-from learning.lessons.understanding import understanding
+from learning.lessons.understanding import measure
 from learning.memory.guard import finite
 from learning.memory.tasks import LessonTask
 from learning.memory.transaction import Commit
 from learning.objectives.forward import knowledge
 from learning.protocol.events import LearnerState, Understood
-from learning.protocol.records import Understanding
 
 PIECE = 32
 """Most examples measured in one piece of work; requests are handled between pieces."""
@@ -58,8 +56,6 @@ class Rehearsal:
     """Rehearsals whose weights were published."""
     others: Sequence[str] = ()
     """Questions that should not get its answer (learning.lessons.understanding)."""
-    understood: Understanding | None = None
-    """As it was last measured."""
 
 
 class Consolidator:
@@ -77,16 +73,12 @@ class Consolidator:
         """Version of the weights that was checked and gives no rejected answer."""
 
     def learned(
-        self,
-        example: Example,
-        lesson: int | None = None,
-        others: Sequence[str] = (),
-        understood: Understanding | None = None,
+        self, example: Example, lesson: int | None = None, others: Sequence[str] = ()
     ) -> None:
         """Plans rehearsals of a learned lesson, and then revisits of earlier ones. lesson: its number in the
-        journal; what was planned of it before is dropped. others, understood: see Rehearsal."""
+        journal; what was planned of it before is dropped. others: see Rehearsal."""
         self._fresh = [x for x in self._fresh if lesson is None or x.lesson != lesson]
-        self._fresh.append(Rehearsal(example, lesson, others=others, understood=understood))
+        self._fresh.append(Rehearsal(example, lesson, others=others))
         self._revisits = REVISITS
 
     def avoid(self, examples: Iterable[Example]) -> None:
@@ -148,7 +140,8 @@ class Consolidator:
 
     def _rehearse(self, rehearsal: Rehearsal) -> None:
         """Trains some wordings of a lesson that are not known yet. After the last rehearsal it reports in how
-        many wordings that were never trained the lesson is known."""
+        many wordings that were never trained the lesson is known, and which other questions get its answer.
+        """
         example, rng = rehearsal.example, self._transaction.rng
         rehearsal.left -= 1
         if rehearsal.left >= 0 and example in self._transaction.caches.replay.taught:
@@ -156,15 +149,15 @@ class Consolidator:
             unknown = self._unknown(others)
             if len(unknown) > ENOUGH * len(others):
                 forms = rng.sample(unknown, min(FORMS, len(unknown)))
-                if self._rehearse_forms(example, forms, rehearsal):
+                if self._rehearse_forms(example, forms):
                     rehearsal.done += 1
                     return
         self._fresh.remove(rehearsal)
         if rehearsal.lesson is not None and rehearsal.done:
-            found = understanding(self._transaction, example, rehearsal.others)
-            keep_understanding(self._transaction.journal, rehearsal.lesson, found)
+            lesson, pause = rehearsal.lesson, self._transaction.pause
+            found = measure(self._transaction, lesson, example, rehearsal.others, pause)
             if found.ways_asked:
-                self._tell(Understood(rehearsal.lesson, found))
+                self._tell(Understood(lesson, found))
 
     def _revisit(self) -> None:
         """Trains wordings of random earlier lessons that are not known any more."""
@@ -192,28 +185,12 @@ class Consolidator:
         caches.tidy()  # hardly any wording is measured twice
         return [e for e, item in zip(examples, checked, strict=True) if not item.known]
 
-    def _too_far(self, rehearsal: Rehearsal) -> bool:
-        """Whether steps just taken carry the lesson's answer over to more other questions, and to no more
-        wordings of its own."""
-        before, names = rehearsal.understood, self._transaction.trainable.names
-        if not rehearsal.others:
-            return False
-        if before is None:
-            before = understanding(self._transaction, rehearsal.example, rehearsal.others)
-        now = understanding(self._transaction, rehearsal.example, rehearsal.others, names)
-        if now.neighbours_told > before.neighbours_told and now.ways_known <= before.ways_known:
-            return True
-        rehearsal.understood = now
-        return False
-
-    def _rehearse_forms(
-        self, example: Example, forms: list[Example], rehearsal: Rehearsal | None = None
-    ) -> bool:
+    def _rehearse_forms(self, example: Example, forms: list[Example]) -> bool:
         task, settings = (
             LessonTask(example, forms=tuple(forms)),
             self._transaction.settings.rehearsal(),
         )
-        return self._consolidate(task, REHEARSED, 0, settings, rehearsal=rehearsal)
+        return self._consolidate(task, REHEARSED, 0, settings)
 
     def _consolidate(
         self,
@@ -222,7 +199,6 @@ class Consolidator:
         gain: int,
         settings: TeachSettings,
         broken: Sequence[Example] = (),
-        rehearsal: Rehearsal | None = None,
     ) -> bool:
         """Teaches a task and repairs broken examples. Publishes the weights if at least `gain` more
         remembered examples are known than before; otherwise restores weights and caches. Returns whether it
@@ -241,7 +217,6 @@ class Consolidator:
             gained = lost - len(tracker.lost(memory))
             good = gained >= gain and (result.known or bool(task.answer))
             good = good and finite(transaction.weights.model)
-            good = good and not (rehearsal and self._too_far(rehearsal))
             return Commit(note=note, snapshot=False) if good else None
 
         try:

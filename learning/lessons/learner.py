@@ -18,13 +18,12 @@ from engine.tokenizers.load import load_tokenizer
 from learning.data.examples import Example, too_long
 from learning.home import Home
 from learning.journal.journal import Journal
-from learning.journal.lesson_list import keep_understanding
 from learning.journal.lessons import MAIN_KINDS
 from learning.lessons.avoid import teach_or_avoid
 from learning.lessons.consolidate import REHEARSED, Consolidator
 from learning.lessons.reasons import Reasons
 from learning.lessons.recipe import LessonTransaction, TeachResult, TeachSettings, known_before
-from learning.lessons.understanding import all_others, others_before, understanding
+from learning.lessons.understanding import all_others, measure, others_before
 from learning.lessons.undo import leave, missing, take_back
 from learning.memory.caches import LearnerCaches
 from learning.memory.margins import MarginTracker
@@ -221,18 +220,16 @@ class Learner:
         replay = self.replay
         for example in task.answers:
             replay.remember(example, task.variations)
+        main = task.answers[-1] if task.answers and known else None
+        if main:
+            self._pauses.learned(main, lesson.id, others)
         tracker = self.tracker  # it looks at what the memory has now
         # the owner's book may have had it already, so that it was looked at before it was learned
         tracker.measure(self.caches.upper, task.answers)
         self.journal.add_measure("book_recall", tracker.recall(replay.book))
         self.journal.add_measure("lessons_known", tracker.recall(replay.taught))
         self.caches.tidy()
-        found = Understanding()
-        if task.answers and known:
-            found = understanding(self.transaction, task.answers[-1], others)
-            self._pauses.learned(task.answers[-1], lesson.id, others, found)
-        keep_understanding(self.journal, lesson.id, found)
-        return found
+        return measure(self.transaction, lesson.id, main, others)
 
     def _commit(self, lesson: Lesson, steps: int, riders: list[int]) -> Commit:
         """riders: weak lessons that were learned along with it."""

@@ -3,11 +3,11 @@ somebody or something else that should not get its answer."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Sequence
 
-from engine.model import Model
 from engine.rollout import message_answers
 from learning.data.examples import Example
+from learning.journal.lesson_list import keep_understanding
 from learning.memory.tasks import stands_alone
 from learning.memory.transaction import WeightTransaction
 from learning.objectives.forward import knowledge
@@ -19,43 +19,60 @@ from learning.text.normalise import fold
 WAYS = 5
 """Unseen wordings that are asked after a lesson."""
 ROOM = 8
-"""Tokens that an answer to a neighbour may be longer than the lesson's own answer."""
+"""Tokens that an answer to another question may be longer than the lesson's own answer."""
+LONGEST = 100
+"""Tokens of the longest answer for which other questions are asked; decoding longer ones would take too
+long."""
 
 
 def all_others(example: Example) -> list[str]:
     """Questions about somebody or something else than a lesson's (learning.text.another.neighbours). Empty if
-    the lesson's question makes no sense alone, or its answer adds no word to it."""
-    alone = stands_alone(example.question) and own_words(example.question, example.said)
-    return neighbours(example.question, example.said) if alone else []
+    the lesson's question makes no sense alone, or if its answer adds no word to it or is too long."""
+    question, answer = example.question, example.said
+    short = stands_alone(question) and len(example.answer) <= LONGEST
+    return neighbours(question, answer) if short and own_words(question, answer) else []
 
 
 def others_before(transaction: WeightTransaction, example: Example) -> list[str]:
     """Those of `all_others` whose published answers do not have the lesson's own words. Call it before the
     lesson is taught."""
     found = _not_taught(transaction, all_others(example))
-    told = _told(transaction, transaction.weights.published.model, example, found)
+    told = _told(transaction, example, found, transaction.pause)
     return [text for text in found if text not in told]
+
+
+def measure(
+    transaction: WeightTransaction,
+    lesson: int,
+    example: Example | None,
+    others: Sequence[str],
+    pause: Callable[[], None] = lambda: None,
+) -> Understanding:
+    """`understanding` of a published lesson, which it also writes into the journal. lesson: its number there.
+    example: None: the lesson is not known, and nothing is asked."""
+    found = understanding(transaction, example, others, pause) if example else Understanding()
+    keep_understanding(transaction.journal, lesson, found)
+    return found
 
 
 def understanding(
     transaction: WeightTransaction,
     example: Example,
-    others: Sequence[str] = (),
-    moved: Collection[str] = (),
+    others: Sequence[str],
+    pause: Callable[[], None] = lambda: None,
 ) -> Understanding:
     """Asks a remembered lesson in up to WAYS unseen wordings, alone, and the other questions. An answer is
     known if greedy decoding gives it word for word. Another question is told if its greedy answer has more
     than half of the words that the lesson's answer adds to its question. others: of `others_before`; those
-    that have been taught since are left out. moved: names of the parameters that differ from the published
-    ones."""
+    that have been taught since are left out."""
     caches = transaction.caches
     if not stands_alone(example.question):
         return Understanding()
     ways = caches.unseen_wordings(example, WAYS)
-    checked = knowledge(caches.upper, ways, pause=transaction.pause)
+    checked = knowledge(caches.upper, ways, pause=pause)
     caches.tidy()  # they are hardly ever asked again
     asked = _not_taught(transaction, others)
-    told = _told(transaction, transaction.weights.answering(moved), example, asked)
+    told = _told(transaction, example, asked, pause)
     known = sum(item.known for item in checked)
     return Understanding(known, len(ways), len(told), len(asked))
 
@@ -67,18 +84,21 @@ def _not_taught(transaction: WeightTransaction, questions: Sequence[str]) -> lis
 
 
 def _told(
-    transaction: WeightTransaction, model: Model, example: Example, questions: Sequence[str]
+    transaction: WeightTransaction,
+    example: Example,
+    questions: Sequence[str],
+    pause: Callable[[], None],
 ) -> list[str]:
-    """Those whose greedy answer says what the example's answer adds to its question."""
-    room = len(example.answer) + ROOM
+    """Those whose published answer, by greedy decoding, has most words that the example's answer adds to its
+    question."""
     said = message_answers(
-        model,
+        transaction.weights.published.model,
         transaction.caches.tokenizer,
         questions,
         1,
-        max_tokens=room,
+        max_tokens=len(example.answer) + ROOM,
         temperature=0.0,
-        pause=transaction.pause,
+        pause=pause,
     )
     words = own_words(example.question, example.said)
     return [

@@ -151,14 +151,8 @@ class Weights:
             model = self._frozen()
             share(model, before)
         else:
-            model = self.answering(moved)
+            model = replaced(before, self._cast(moved)) if moved else before
         self.published = Published(self.version, model)
-
-    def answering(self, moved: Collection[str]) -> Model:
-        """A frozen copy of the master weights to answer from, in the dtype of the published ones, which stay.
-        moved: names of the parameters that differ from the published ones."""
-        before = self.published.model
-        return replaced(before, self._cast(moved)) if moved else before
 
     def without(self, lessons: Collection[int]) -> tuple[int, Path]:
         """(version, file) of the newest snapshot that contains none of the lessons, or of the shipped

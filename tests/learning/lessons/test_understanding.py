@@ -6,9 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
-import learning.lessons.consolidate
 import learning.lessons.recipe
 import learning.lessons.understanding
 import learning.memory.build
@@ -114,6 +112,7 @@ def taught_first(learner: Learner, monkeypatch: pytest.MonkeyPatch, then: Any) -
     return teach(learner, QUESTION, "Your dog is called Bo.")
 
 
+@pytest.mark.slow
 def test_other_questions_that_get_the_answer_are_counted(
     learner: Learner, monkeypatch: pytest.MonkeyPatch, say: dict[str, str]
 ) -> None:
@@ -129,6 +128,7 @@ def test_other_questions_that_get_the_answer_are_counted(
     assert report.understanding == found and kept(learner) == [found]
 
 
+@pytest.mark.slow
 def test_other_questions_with_answers_of_their_own_are_not_asked(
     learner: Learner, monkeypatch: pytest.MonkeyPatch, say: dict[str, str]
 ) -> None:
@@ -139,6 +139,7 @@ def test_other_questions_with_answers_of_their_own_are_not_asked(
     assert (report.neighbours_told, report.neighbours_asked) == (0, 2)
 
 
+@pytest.mark.slow
 def test_of_a_lesson_that_is_taught_again_all_other_questions_are_asked(
     learner: Learner, monkeypatch: pytest.MonkeyPatch, say: dict[str, str]
 ) -> None:
@@ -151,6 +152,7 @@ def test_of_a_lesson_that_is_taught_again_all_other_questions_are_asked(
     assert (report.neighbours_told, report.neighbours_asked) == (2, 3)
 
 
+@pytest.mark.slow
 def test_a_lesson_that_is_not_learned_any_more_is_not_measured(
     learner: Learner, monkeypatch: pytest.MonkeyPatch, say: dict[str, str]
 ) -> None:
@@ -160,38 +162,3 @@ def test_a_lesson_that_is_not_learned_any_more_is_not_measured(
     monkeypatch.setattr(learner.transaction, "teach", lambda *_, **__: result)
     report = learner.learn(learner.journal.lesson(1))
     assert report.understanding == Understanding() and kept(learner) == []
-
-
-@pytest.mark.parametrize(("ways", "kept_steps"), [(2, False), (3, True)])
-def test_a_rehearsal_that_only_leaks_is_taken_back(
-    learner: Learner,
-    monkeypatch: pytest.MonkeyPatch,
-    say: dict[str, str],
-    ways: int,
-    kept_steps: bool,
-) -> None:
-    assert teach(learner, QUESTION, "Your dog is called Bo.").known_after
-    (rehearsal,) = learner._pauses._fresh
-    rehearsal.understood = Understanding(2, 5, 0, 3)
-    weight = learner.weights.model.blocks[-1].ffn.down.weight
-    before, version = weight.detach().clone(), learner.version
-
-    def steps(*_: Any, **__: Any) -> TeachResult:
-        with torch.no_grad():
-            weight.add_(1.0)
-        return TeachResult(1, 1.0, True, 32)
-
-    def measured(transaction: Any, _: Any, others: Any, moved: Any = ()) -> Understanding:
-        model = transaction.weights.answering(moved)
-        now = model.blocks[-1].ffn.down.weight.float()
-        assert torch.allclose(now, before + 1.0, atol=0.01), "it is asked of the moved weights"
-        assert list(others) == [TOMS, MY_CAT, PETERS]
-        return Understanding(ways, 5, 1, 3)
-
-    monkeypatch.setattr(learner.transaction, "teach", steps)
-    monkeypatch.setattr(learner.tracker, "lost", lambda _: [])
-    monkeypatch.setattr(learning.lessons.consolidate, "understanding", measured)
-    example = rehearsal.example
-    assert learner._pauses._rehearse_forms(example, [example], rehearsal) == kept_steps
-    assert (learner.version > version) == kept_steps
-    assert torch.equal(weight, before) != kept_steps
