@@ -9,6 +9,7 @@ import shutil
 import struct
 from dataclasses import asdict
 
+from learning.journal.lesson_list import keep_understanding
 from learning.journal.practices import add_practice_step, begin_practice, end_practice
 from learning.models.snapshots import SHIPPED
 from learning.protocol.events import (
@@ -21,7 +22,7 @@ from learning.protocol.events import (
     TrainProgress,
 )
 from learning.protocol.model_events import Disputed
-from learning.protocol.records import DisputedAnswers, Lesson, Turn
+from learning.protocol.records import DisputedAnswers, Lesson, Turn, Understanding
 from learning.rewards.reward_report import REPORT, TASTE, Look, Rated, TasteReport
 from tests.picks import pick
 from tests.stage import Stage
@@ -227,6 +228,9 @@ async def kept_answers(stage: Stage) -> None:
 
 async def lessons(stage: Stage) -> None:
     await taught(stage)
+    lesson = stage.journal.last_lesson()
+    assert lesson is not None
+    keep_understanding(stage.journal, lesson.id, Understanding(4, 5, 1, 3))
     await stage.say("/lessons")
     await stage.sees("At night it is dark")
 

@@ -29,6 +29,7 @@ TABLES: dict[str, tuple[str, ...]] = {
     "lessons": (
         *("id", "ask", "judgement", "kind", "prompt", "answer", "rejected", "weight"),
         *("replaces", "state", "created", "blamed_from", "blamed_to"),
+        *("ways_known", "ways_asked", "neighbours_told", "neighbours_asked", "measured"),
     ),
     "retractions": ("lesson", "created"),
     "lesson_events": ("lesson", "state", "created"),

@@ -48,12 +48,18 @@ CONVERSATION = {
     "lesson": "SELECT conversation FROM lessons l JOIN asks ON asks.id = ask WHERE l.id = ?",
 }
 """SQL for the conversation of a row, by the column that refers to the row's parent."""
-OPTIONAL = (
-    *("ask", "judgement", "parent", "number", "text", "value", "seed", "replaces", "title"),
-    *("certainty", "offered", "old", "reason", "blamed_from", "blamed_to"),
+UNDERSTANDING = ("ways_known", "ways_asked", "neighbours_told", "neighbours_asked", "measured")
+"""Columns that are NULL for a lesson that was not measured."""
+ADDED = (
+    *("title", "certainty", "offered", "old", "reason", "blamed_from", "blamed_to"),
+    *UNDERSTANDING,
 )
-ADDED = ("title", "certainty", "offered", "old", "reason", "blamed_from", "blamed_to")
 """Columns that exports of earlier versions lack."""
+OPTIONAL = (
+    *("ask", "judgement", "parent", "number", "text", "value", "seed", "replaces"),
+    *ADDED,
+)
+"""Columns that may be NULL."""
 NAMES: dict[str, tuple[str, ...]] = {
     "kind": ("pick", "correction", "rating", *get_args(LessonKind)),
     "state": get_args(LessonState),
@@ -222,7 +228,7 @@ def _checked(column: str, value: Any) -> Any:
         good = isinstance(value, list) and all(isinstance(one, kind) for one in value)
     elif column == "sampling":
         good = all(isinstance(one, int | float) for one in Sampling(**value).to_dict().values())
-    elif column == "created":
+    elif column in ("created", "measured"):
         good = isinstance(value, float) and 0 <= value < YEAR_10000
     elif column == "certainty":
         good = isinstance(value, float) and 0.0 <= value <= 1.0

@@ -1,5 +1,5 @@
-"""The list of lessons, newest first, with time, state and replacement. It includes weak lessons, which the
-owner did not judge (learning.journal.weak).
+"""The list of lessons, newest first, with time, state, replacement, and how well each was understood. It
+includes weak lessons, which the owner did not judge (learning.journal.weak).
 
 As in learning.journal.conversations, the ids of all lessons are read first, and then the visible rows.
 """
@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+import time
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -19,7 +20,7 @@ from learning.journal.lessons import MAIN_KINDS, RIDER_KINDS, LessonJournal
 from learning.journal.rows import LESSON_COLUMNS, lesson_from_row
 from learning.journal.standing import of_kinds, stands
 from learning.journal.weak import Leading, Share, credit
-from learning.protocol.records import Lesson, LessonKind
+from learning.protocol.records import Lesson, LessonKind, Understanding
 from learning.protocol.requests import Probe
 
 State = Literal["waiting", "learned", "needs_practice", "taken_back"]
@@ -31,6 +32,7 @@ _MAIN, _WEAK, _LISTED = (
     of_kinds(kinds, "l") for kinds in (MAIN_KINDS, UNJUDGED, (*MAIN_KINDS, *UNJUDGED))
 )
 _STANDS = stands("l")
+_UNDERSTANDING = "ways_known, ways_asked, neighbours_told, neighbours_asked"
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,10 @@ class Taught:
     contradicts it), so that the model need not know this one; None if there is none."""
     shares: tuple[Share, ...] = ()
     """For an answer that was left standing: what reached it from later turns, before it was learned."""
+    understanding: Understanding = Understanding()
+    """As it was last measured. Nothing was measured of a lesson that is not learned."""
+    measured: float | None = None
+    """When that was, in seconds since the epoch; None: nothing was measured."""
 
     @property
     def unjudged(self) -> bool:
@@ -89,6 +95,29 @@ def taught_ids(store: Store, search: str = "", show: Show = "all") -> list[int]:
     return [int(number) for (number,) in rows]
 
 
+def keep_understanding(store: Store, lesson: int, found: Understanding) -> None:
+    """Records how well a lesson was understood when it was measured just now, in place of what was recorded
+    before. Does nothing for a lesson that was erased in the meantime."""
+    measured = [*vars(found).values(), time.time()] if found.figures else [None] * 5
+    with store.writing() as connection:
+        connection.execute(
+            f"UPDATE lessons SET ({_UNDERSTANDING}, measured) = (?, ?, ?, ?, ?) WHERE id = ?",
+            (*measured, lesson),
+        )
+
+
+def understandings(store: Store, lessons: Iterable[int]) -> dict[int, tuple[Understanding, float]]:
+    """Lesson -> how well it was understood when it was last measured, and when that was, in seconds since the
+    epoch. Left out are lessons that never were, and those that are not learned (any more): the weights in use
+    are others."""
+    rows = store.rows(
+        f"""SELECT id, measured, {_UNDERSTANDING} FROM lessons WHERE measured IS NOT NULL
+        AND state = 'learned' AND id IN (SELECT value FROM json_each(?))""",
+        json.dumps(list(lessons)),
+    )
+    return {number: (Understanding(*figures), when) for number, when, *figures in rows}
+
+
 def taught(store: LessonJournal, ids: Sequence[int]) -> list[Taught]:
     """The rows for some ids, in the order of `ids`. Lessons that were erased are left out."""
     columns = ", ".join(f"l.{name}" for name in LESSON_COLUMNS.split(", "))
@@ -103,6 +132,7 @@ def taught(store: LessonJournal, ids: Sequence[int]) -> list[Taught]:
     made = dict[int, Taught]()
     against: Contradictions | None = None
     leading = Leading(store)
+    understood = understandings(store, ids)
     for row in rows:
         lesson = lesson_from_row(row[:width])
         created, ask, standing, since = row[width:]
@@ -119,7 +149,10 @@ def taught(store: LessonJournal, ids: Sequence[int]) -> list[Taught]:
             # what came later than a lesson did not change it any more
             until = since or created if state == "learned" else math.inf
             shares = leading.shares(lesson.id, until)
-        made[lesson.id] = Taught(lesson, created, ask, state, since or created, by, shares)
+        measured = understood.get(lesson.id, (Understanding(), None)) if state == "learned" else ()
+        made[lesson.id] = Taught(
+            lesson, created, ask, state, since or created, by, shares, *measured
+        )
     return [made[number] for number in ids if number in made]
 
 

@@ -222,6 +222,16 @@ MIGRATIONS: tuple[Migration, ...] = (
             CHECK (truncated IN (0, 1))""",
         "ALTER TABLE candidates ADD COLUMN offered INTEGER CHECK (offered IN (0, 1))",
     ),
+    # 9: how well a lesson was understood when it was last measured; NULL: it was not
+    (
+        "ALTER TABLE lessons ADD COLUMN ways_known INTEGER",
+        "ALTER TABLE lessons ADD COLUMN ways_asked INTEGER",
+        "ALTER TABLE lessons ADD COLUMN neighbours_told INTEGER",
+        "ALTER TABLE lessons ADD COLUMN neighbours_asked INTEGER",
+        """ALTER TABLE lessons ADD COLUMN measured REAL CHECK (measured IS NULL
+            OR coalesce(ways_known BETWEEN 0 AND ways_asked, 0)
+            AND coalesce(neighbours_told BETWEEN 0 AND neighbours_asked, 0))""",
+    ),
 )
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from engine.errors import NumericsError
 from learning.data.examples import Example, gives
 from learning.lessons.recipe import LessonTransaction, TeachResult, TeachSettings
-from learning.lessons.understanding import understanding
+from learning.lessons.understanding import measure
 from learning.memory.guard import finite
 from learning.memory.tasks import LessonTask
 from learning.memory.transaction import Commit
@@ -54,6 +54,8 @@ class Rehearsal:
     """Rehearsals that may still be tried."""
     done: int = 0
     """Rehearsals whose weights were published."""
+    others: Sequence[str] = ()
+    """Questions that should not get its answer (learning.lessons.understanding)."""
 
 
 class Consolidator:
@@ -70,11 +72,13 @@ class Consolidator:
         self._listened = -1
         """Version of the weights that was checked and gives no rejected answer."""
 
-    def learned(self, example: Example, lesson: int | None = None) -> None:
+    def learned(
+        self, example: Example, lesson: int | None = None, others: Sequence[str] = ()
+    ) -> None:
         """Plans rehearsals of a learned lesson, and then revisits of earlier ones. lesson: its number in the
-        journal; what was planned of it before is dropped."""
+        journal; what was planned of it before is dropped. others: see Rehearsal."""
         self._fresh = [x for x in self._fresh if lesson is None or x.lesson != lesson]
-        self._fresh.append(Rehearsal(example, lesson))
+        self._fresh.append(Rehearsal(example, lesson, others=others))
         self._revisits = REVISITS
 
     def avoid(self, examples: Iterable[Example]) -> None:
@@ -136,7 +140,8 @@ class Consolidator:
 
     def _rehearse(self, rehearsal: Rehearsal) -> None:
         """Trains some wordings of a lesson that are not known yet. After the last rehearsal it reports in how
-        many wordings that were never trained the lesson is known."""
+        many wordings that were never trained the lesson is known, and which other questions get its answer.
+        """
         example, rng = rehearsal.example, self._transaction.rng
         rehearsal.left -= 1
         if rehearsal.left >= 0 and example in self._transaction.caches.replay.taught:
@@ -149,9 +154,10 @@ class Consolidator:
                     return
         self._fresh.remove(rehearsal)
         if rehearsal.lesson is not None and rehearsal.done:
-            ways = understanding(self._transaction.caches, example, self._transaction.pause)
-            if ways.asked:
-                self._tell(Understood(rehearsal.lesson, ways.known, ways.asked))
+            lesson, pause = rehearsal.lesson, self._transaction.pause
+            found = measure(self._transaction, lesson, example, rehearsal.others, pause)
+            if found.ways_asked:
+                self._tell(Understood(lesson, found))
 
     def _revisit(self) -> None:
         """Trains wordings of random earlier lessons that are not known any more."""

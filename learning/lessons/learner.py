@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from engine.errors import NumericsError
 from engine.storage.files import remove_leftovers
 from engine.tokenizers.load import load_tokenizer
-from learning.data.examples import too_long
+from learning.data.examples import Example, too_long
 from learning.home import Home
 from learning.journal.journal import Journal
 from learning.journal.lessons import MAIN_KINDS
@@ -23,7 +23,7 @@ from learning.lessons.avoid import teach_or_avoid
 from learning.lessons.consolidate import REHEARSED, Consolidator
 from learning.lessons.reasons import Reasons
 from learning.lessons.recipe import LessonTransaction, TeachResult, TeachSettings, known_before
-from learning.lessons.understanding import Understanding, understanding
+from learning.lessons.understanding import all_others, measure, others_before
 from learning.lessons.undo import leave, missing, take_back
 from learning.memory.caches import LearnerCaches
 from learning.memory.margins import MarginTracker
@@ -41,7 +41,7 @@ from learning.models.snapshots import KNOWN_ALREADY, OldWeights
 from learning.models.weights import Published, Weights
 from learning.protocol.events import LearnerState, Understood, UndoDone
 from learning.protocol.reason_events import ReasonGivenUp
-from learning.protocol.records import Lesson, LessonKind, LessonReport, LessonState
+from learning.protocol.records import Lesson, LessonKind, LessonReport, LessonState, Understanding
 
 RESUMED = 8
 """Most lessons of earlier runs of the program whose rehearsals go on."""
@@ -133,6 +133,7 @@ class Learner:
             self.journal.set_lesson_state(lesson.id, "learned")
             return self._report(lesson, started, known=True)
         knew = known_before(self.caches.upper, task)
+        others = self._others(lesson, task.answers[-1]) if task.answers else []
         stake = self.transaction.at_stake(task)
         result, passed = self._attempt(lesson, task, stake)
         if not task.answers:  # learned or not: it is not replayed any more
@@ -147,17 +148,11 @@ class Learner:
             )
         state: LessonState = "learned" if result.known else "needs_practice"
         self.journal.set_lesson_state(lesson.id, state)
-        ways = self._remember(lesson, task, known=result.known)
+        found = self._remember(lesson, task, others, known=result.known)
         report = self._report(
             lesson, started, known=result.known, knew=knew, steps=steps, loss=loss
         )
-        return replace(
-            report,
-            batch=result.batch,
-            state=state,
-            ways_known=ways.known,
-            ways_asked=ways.asked,
-        )
+        return replace(report, batch=result.batch, state=state, **vars(found))
 
     def _task(self, lesson: Lesson) -> LessonTask:
         """The lesson as examples, with the spellings of its question that the memory has."""
@@ -205,23 +200,31 @@ class Learner:
                 self.journal.set_lesson_state(number, "learned")
         return outcome.result, outcome.kept
 
-    def _remember(self, lesson: Lesson, task: LessonTask, *, known: bool) -> Understanding:
-        """Takes a published lesson into the memory, journals the recall of book and lessons, and asks a
-        known one in wordings that no step has seen."""
+    def _others(self, lesson: Lesson, example: Example) -> list[str]:
+        """Questions that should not get the lesson's answer. Of a lesson that was learned before, it is not
+        known any more which of them got that answer without it."""
+        if any(state == "learned" for state, _ in self.journal.lesson_events(lesson.id)):
+            return all_others(example)
+        return others_before(self.transaction, example)
+
+    def _remember(
+        self, lesson: Lesson, task: LessonTask, others: Sequence[str], *, known: bool
+    ) -> Understanding:
+        """Takes a published lesson into the memory, and journals the recall of book and lessons, and how well
+        a known one was understood. others: see `understanding`."""
         replay = self.replay
         for example in task.answers:
             replay.remember(example, task.variations)
-        if task.answers and known:
-            self._pauses.learned(task.answers[-1], lesson.id)
+        main = task.answers[-1] if task.answers and known else None
+        if main:
+            self._pauses.learned(main, lesson.id, others)
         tracker = self.tracker  # it looks at what the memory has now
         # the owner's book may have had it already, so that it was looked at before it was learned
         tracker.measure(self.caches.upper, task.answers)
         self.journal.add_measure("book_recall", tracker.recall(replay.book))
         self.journal.add_measure("lessons_known", tracker.recall(replay.taught))
         self.caches.tidy()
-        if task.answers and known:
-            return understanding(self.caches, task.answers[-1])
-        return Understanding()
+        return measure(self.transaction, lesson.id, main, others)
 
     def _commit(self, lesson: Lesson, steps: int, riders: list[int]) -> Commit:
         """riders: weak lessons that were learned along with it."""
@@ -244,7 +247,8 @@ class Learner:
         for lesson in map(self.journal.lesson, left):
             known = lesson.state == "learned" and lesson.kind in MAIN_KINDS
             if known and (answers := self._task(lesson).answers):
-                self._pauses.learned(answers[-1], lesson.id)
+                others = self._others(lesson, answers[-1])
+                self._pauses.learned(answers[-1], lesson.id, others)
 
     def carry_over(self) -> bool:
         """Does one small piece of work on the owner's reasons. Returns False if nothing is left to do."""

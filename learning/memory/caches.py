@@ -48,7 +48,7 @@ class LearnerCaches:
         frozen_blocks: int,
         pause: Callable[[], None],
     ) -> None:
-        self._home, self._weights, self._tokenizer = home, weights, tokenizer
+        self._home, self._weights, self.tokenizer = home, weights, tokenizer
         self._journal, self._frozen_blocks, self._pause = journal, frozen_blocks, pause
         self.books = ParsedBooks()
         self.book_rows: list[BookRow] = []
@@ -78,11 +78,11 @@ class LearnerCaches:
         """Rebuilds the memory from the books as they are now and drops its margins. Raises DataError."""
         model, paths = self._weights.model, book_paths(self._home.book_path)
         self.book_rows = book_rows(
-            self._tokenizer, paths, model.config.context, skip_bad, self.books
+            self.tokenizer, paths, model.config.context, skip_bad, self.books
         )
         self._replay = build_replay(
             model,
-            self._tokenizer,
+            self.tokenizer,
             self._weights.folder,
             self.book_rows,
             self._journal,
@@ -108,7 +108,7 @@ class LearnerCaches:
     @property
     def upper(self) -> UpperModel:
         """The blocks that lessons train, on top of the cached outputs."""
-        start = len(self._tokenizer.chat.start)
+        start = len(self.tokenizer.chat.start)
         return upper_model(self._weights.model, self.trunk, start)
 
     @property
@@ -145,14 +145,14 @@ class LearnerCaches:
         for an example that has none."""
         replay, context = self.replay, self._weights.model.config.context
         if replay.wordings.get(example.ids):
-            drawn = reworded(self._tokenizer, example, replay.frames, context, rng)
+            drawn = reworded(self.tokenizer, example, replay.frames, context, rng)
             replay.wordings[example.ids] = drawn
         return replay.wordings.get(example.ids, ())
 
     def unseen_wordings(self, example: Example, count: int) -> list[Example]:
         """Up to `count` wordings of a taught example that no step has seen and none will see, and that are
         no other example's prompt."""
-        drawn = unseen(self._tokenizer, example, self._weights.model.config.context)
+        drawn = unseen(self.tokenizer, example, self._weights.model.config.context)
         claimed = {e.prompt for e in self.replay.memory}
         return [e for e in drawn if e.prompt not in claimed][:count]
 

@@ -9,7 +9,7 @@ from learning.protocol.compare_events import CompareBegan, CompareDone, Compared
 from learning.protocol.model_events import Disputed, Fetched, FetchProgress, Grown, WouldPick
 from learning.protocol.practice_events import PracticeStarted
 from learning.protocol.reason_events import ReasonGivenUp
-from learning.protocol.records import Candidate, LessonReport, StepFigures, TextDelta
+from learning.protocol.records import Candidate, LessonReport, StepFigures, TextDelta, Understanding
 
 
 @dataclass(frozen=True)
@@ -103,11 +103,10 @@ class LessonDone(LessonReport):
 
 @dataclass(frozen=True)
 class Understood:
-    """A pause has rehearsed a lesson in other words. Ways: see LessonReport."""
+    """A pause has rehearsed a lesson in other words."""
 
     lesson: int
-    ways_known: int
-    ways_asked: int
+    understanding: Understanding
 
 
 @dataclass(frozen=True)

@@ -184,6 +184,28 @@ class Lesson:
 
 
 @dataclass(frozen=True)
+class Understanding:
+    """How well a lesson was understood: whether its answer is known in other words, and not given to other
+    questions."""
+
+    ways_known: int = 0
+    """Number of other wordings of the question in which the answer is known."""
+    ways_asked: int = 0
+    """Number of wordings that were asked; none of them is ever trained. 0: none were asked."""
+    neighbours_told: int = 0
+    """Number of questions about somebody or something else that get the lesson's own words, and did not
+    before the lesson."""
+    neighbours_asked: int = 0
+    """Number of these questions that were asked; 0: none were asked."""
+
+    @property
+    def figures(self) -> dict[str, int]:
+        """The figures by name, without those of questions that were not asked."""
+        asked = ("ways" if self.ways_asked else "", "neighbours" if self.neighbours_asked else "")
+        return {name: value for name, value in vars(self).items() if name.split("_")[0] in asked}
+
+
+@dataclass(frozen=True)
 class LessonReport:
     """The result of learning a lesson; the `--json` object of `vidya teach`."""
 
@@ -203,9 +225,17 @@ class LessonReport:
     why: str = ""
     """Why it was not tried, for the owner; otherwise empty."""
     ways_known: int = 0
-    """Number of other wordings of the question in which the answer is known."""
+    """This and the following: see Understanding."""
     ways_asked: int = 0
-    """Number of wordings that were asked; none of them is ever trained. 0: none were asked."""
+    neighbours_told: int = 0
+    neighbours_asked: int = 0
+
+    @property
+    def understanding(self) -> Understanding:
+        """The last four figures."""
+        return Understanding(
+            self.ways_known, self.ways_asked, self.neighbours_told, self.neighbours_asked
+        )
 
 
 @dataclass(frozen=True)

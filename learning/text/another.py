@@ -1,4 +1,5 @@
-"""Whether a message asks something else than a taught question, although nearly all words are the same.
+"""Whether a message asks something else than a taught question, although nearly all words are the same; and
+questions that do (`neighbours`).
 
 If the owner taught "What is my sister called?", then "What is Tom's sister called?" and "What is my brother
 called?" ask something else. "What do I do after work?" asks something else than "What do I do before work?".
@@ -9,7 +10,9 @@ torch.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
+from itertools import chain, zip_longest
 
 from learning.text.content import content_words
 from learning.text.normalise import fold
@@ -73,6 +76,23 @@ _PLACES = {
     for word in names.split("|")
 }
 """Word -> (the number of its paragraph, all that mean the same)."""
+NEIGHBOURS = 3
+"""Most questions that `neighbours` returns."""
+_SOMEBODY = ("Tom", "Peter", "Felix", "Simon")
+_OWNER = re.compile(r"\b(?:my|our)\b", re.IGNORECASE)
+_VIDYAS = re.compile(r"\byour\b", re.IGNORECASE)
+_ASKS_OWNER = re.compile(
+    r"\b(do|am|are|have|were|did|was|had|can|could|should|will|would|must) (?:i|we)\b",
+    re.IGNORECASE,
+)
+"""The owner as the subject behind a verb that asks."""
+_THIRD = {"do": "does", "am": "is", "are": "is", "have": "has", "were": "was"}
+"""How a verb is said of somebody else; the others stay."""
+_OBJECTS = {"my": "his", "our": "his", "me": "him", "us": "him", "myself": "himself"}
+_LEFT = re.compile(rf"\b(?:{'|'.join(_OBJECTS)})\b", re.IGNORECASE)
+_OTHER_SENSE = frozenset(("may", "march"))
+"""Words of `_INSTEAD` that are verbs too."""
+_LETTERS = re.compile(r"[^\W\d_]+")
 
 
 @lru_cache(maxsize=1 << 15)
@@ -112,6 +132,17 @@ def asks_another(message: str, question: str, answer: str) -> bool:
     return bool(others - there or replaced) and rest <= asked_words(message)
 
 
+def neighbours(question: str, answer: str) -> list[str]:
+    """Up to NEIGHBOURS questions of the same form about somebody or something else, always the same ones:
+    "What is Tom's sister called?" and "What is my brother called?" for "What is my sister called?".
+
+    `asks_another` is True of each. Empty if the rules give none.
+    """
+    pairs = zip_longest(_of_somebody(question, answer), _in_place(question))
+    made = dict.fromkeys(text for text in chain.from_iterable(pairs) if text)
+    return [text for text in made if asks_another(text, question, answer)][:NEIGHBOURS]
+
+
 def owned(text: str) -> frozenset[tuple[int, str]]:
     """The relations, animals and the like that a text calls the listener's ("your sister"), as `_PLACES` has
     them."""
@@ -130,6 +161,46 @@ def put_in_place(text: str, question: str, answer: str) -> frozenset[str]:
     rows = {row for row, _ in taught - _places(text)}
     found = mine - _places(question) - _places(answer)
     return frozenset(word for row, names in found if row in rows for word in names.split("|"))
+
+
+def _of_somebody(question: str, answer: str) -> Iterator[str]:
+    """The question about somebody else, in the place of the owner, of Vidya or of the one who is named."""
+    said = {*_split(question), *_split(answer)}
+    named = sorted(_named(question))
+    for name in (name for name in _SOMEBODY if name.lower() not in said):
+        if found := _ASKS_OWNER.search(question):
+            text = _ASKS_OWNER.sub(f"{_third(found[1])} {name}", question, count=1)
+        elif _OWNER.search(question):
+            text = _OWNER.sub(f"{name}'s", question, count=1)
+        elif named:
+            text = re.sub(rf"\b{re.escape(named[0])}\b", name, question)
+        else:
+            text = _VIDYAS.sub(f"{name}'s", question, count=1)
+        text = _LEFT.sub(lambda found: _OBJECTS[found[0].lower()], text)
+        if not _HIMSELF.search(fold(text)):  # further verbs would have to agree with it
+            yield text[:1].upper() + text[1:] if question[:1].isupper() else text
+
+
+def _third(verb: str) -> str:
+    third = _THIRD.get(verb.lower(), verb.lower())
+    return third.capitalize() if verb[:1].isupper() else third
+
+
+def _in_place(question: str) -> Iterator[str]:
+    """The question with another relation, animal, time or the like in the place of its first one."""
+    for found in _LETTERS.finditer(question):
+        word = found[0].lower()
+        if word not in _PLACES or word in _OTHER_SENSE:
+            continue
+        row, own = _PLACES[word]
+        others = _INSTEAD.split("\n\n")[row].split()
+        at = others.index(own)
+        form = own.split("|").index(word) if own.endswith("days") else 0  # mondays, not a mum
+        for names in (*others[at + 1 :], *others[:at]):
+            other = names.split("|")[form]
+            other = other.capitalize() if found[0][0].isupper() else other
+            yield question[: found.start()] + other + question[found.end() :]
+        return
 
 
 def _replaced(message: str, question: str, answer: str) -> set[str]:

@@ -18,6 +18,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
+from learning.text.content import content_words
 from learning.text.normalise import fold
 
 Key = tuple[tuple[str, ...], ...]
@@ -85,6 +86,20 @@ def read_key(value: Any, name: str = "key") -> Key:
 def key_words(text: str) -> list[str]:
     """The words of a text as keys are compared: folded, numbers as digits, endings dropped."""
     return [word for word, _ in _words(text)]
+
+
+def own_words(question: str, answer: str) -> tuple[str, ...]:
+    """What an answer adds to its question, as the elements of a key that nobody wrote: "ingrid" for "What is
+    my sister called?" and "Your sister is called Ingrid.". Left out are small words, yes and no."""
+    left_out, asked = {*_SMALL, *key_words(question), "yes", "no"}, content_words(question)
+    words = (word for word in dict.fromkeys(key_words(answer)) if word not in left_out)
+    return tuple(word for word in words if content_words(word) - asked)
+
+
+def mostly_holds(answer: str, words: Sequence[str]) -> bool:
+    """Whether the answer says more than half of the words; False if there are none."""
+    said = _Said(answer)
+    return 2 * sum(map(said.one_of, words)) > len(words)
 
 
 class _Said:

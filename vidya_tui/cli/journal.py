@@ -13,14 +13,16 @@ import click
 from engine.errors import DataError, VidyaError
 from learning.data.json_lines import parse
 from learning.journal.journal import Journal
+from learning.journal.lesson_list import understandings
 from learning.journal.search import read_query
+from learning.protocol.records import Understanding
 from vidya_tui.cli.common import common, lessons_wait, open_journal, print_json, print_line, say
 from vidya_tui.cli.forget import forget
 from vidya_tui.cli.help import Group
 from vidya_tui.cli.progress import progress
 from vidya_tui.controller.export import check_free, write_export
 from vidya_tui.options import Options
-from vidya_tui.state.lessons import avoided
+from vidya_tui.state.lessons import avoided, how_well
 from vidya_tui.text.numbers import counted
 from vidya_tui.text.sanitise import one_line
 
@@ -59,13 +61,19 @@ def show(limit: int, asks: bool, options: Options) -> None:
                     words += f"(not: {one_line(wrong)})"
                 if "reason" in row:
                     words += f" (reason: {one_line(row['reason'])})"
+                if "measured" in row:
+                    names = vars(Understanding())
+                    found = Understanding(**{name: row.get(name, 0) for name in names})
+                    words += f" ({how_well(found)})"
                 click.echo(f"{row['lesson']:5d} {row['kind']:12s} {row['state']:14s} {words}")
 
 
 def _taught(journal: Journal) -> Iterator[dict[str, Any]]:
-    reasons = journal.reasons_given()
-    for lesson in journal.lessons():
+    reasons, lessons = journal.reasons_given(), journal.lessons()
+    measured = understandings(journal, [lesson.id for lesson in lessons])
+    for lesson in lessons:
         reason = reasons.get(lesson.judgement or 0)
+        found, when = measured.get(lesson.id, (Understanding(), None))
         yield {
             "lesson": lesson.id,
             "kind": lesson.kind,
@@ -75,6 +83,8 @@ def _taught(journal: Journal) -> Iterator[dict[str, Any]]:
             "rejected": list(lesson.rejected),
             **({"reason": reason} if reason else {}),
             **({"blamed": avoided(lesson)} if lesson.blame and lesson.rejected else {}),
+            **found.figures,
+            **({"measured": when} if when is not None else {}),
         }
 
 

@@ -348,7 +348,7 @@ class Controller:
             case LessonDone():
                 self._annotate(event.lesson, learner_state.outcome(event))
             case Understood():
-                self._annotate(event.lesson, learner_state.ways(event))
+                self._annotate(event.lesson, learner_state.understood(event.understanding))
             case WouldPick():
                 self._expected(event)
             case UndoDone():

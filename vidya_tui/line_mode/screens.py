@@ -47,8 +47,8 @@ def lessons(journal: Journal, search: str) -> Iterator[str]:
     for one in taught(journal, ids[:LISTED]):
         head = f"lesson {one.lesson.id}, {words.when(one.created, now).strip()}"
         kind = words.LONG_KINDS[one.lesson.kind]
-        led = f" ({found})" if (found := words.led_to(one)) else ""
-        yield f"{head}, {kind}, {words.state(one)}: {words.short(one.lesson)}{led}"
+        more = "".join(f" ({x})" for x in (words.measured(one, now), words.led_to(one)) if x)
+        yield f"{head}, {kind}, {words.state(one)}: {words.short(one.lesson)}{more}"
     nothing = "nothing was found" if search else "nothing was taught yet"
     yield from _more(len(ids), "lessons", "/lessons WORDS finds them", nothing)
 

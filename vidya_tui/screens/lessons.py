@@ -115,6 +115,8 @@ class LessonsScreen(ListRoom[None, Taught]):
             f"{words.long_state(row)} ({since})",
             words.known_words(self.known(lesson.id), words.due(row), row.unjudged),
         ]
+        if measured := words.measured(row, now):
+            lines.append(measured)
         if row.replaced_by:
             lines.append(f"lesson {row.replaced_by} says something else since")
         if led := words.led_to(row):

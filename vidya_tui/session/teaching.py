@@ -72,8 +72,7 @@ def lesson_row(event: LessonDone) -> dict[str, Any]:
     left_out = {"version", "state"}
     if not event.why:
         left_out.add("why")
-    if not event.ways_asked:
-        left_out |= {"ways_known", "ways_asked"}
+    left_out |= vars(event.understanding).keys() - event.understanding.figures.keys()
     return {key: value for key, value in asdict(event).items() if key not in left_out}
 
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:  # the first frame waits for no more than it needs
         MessageCut,
         TrainDone,
         TrainProgress,
-        Understood,
     )
+    from learning.protocol.records import Understanding
 
 PHASES = {
     "idle": "",
@@ -74,7 +74,7 @@ def outcome(done: LessonDone) -> str:
     if done.known_before and not done.steps:
         return "knew it already"
     took = f"learned in {seconds(done.seconds)}"
-    return f"{took}, {ways(done)}" if done.ways_asked else took
+    return ", ".join(filter(None, (took, understood(done.understanding))))
 
 
 def lesson_line(done: LessonDone) -> str:
@@ -83,9 +83,16 @@ def lesson_line(done: LessonDone) -> str:
     return f"lesson {done.lesson}: {outcome(done)}{steps}, book recall {done.book_recall:.1%}"
 
 
-def ways(known: LessonDone | Understood) -> str:
-    """In how many other wordings of its question a lesson is known, in words."""
-    return f"known in {known.ways_known} of {counted(known.ways_asked, 'way')}"
+def understood(found: Understanding) -> str:
+    """In how many other wordings of its question a lesson is known, and to how many other questions its
+    answer is given, if to any; empty where there is nothing to say."""
+    ways = others = ""
+    if found.ways_asked:
+        ways = f"known in {found.ways_known} of {counted(found.ways_asked, 'way')}"
+    if found.neighbours_told:
+        asked = counted(found.neighbours_asked, "other question")
+        others = f"given to {found.neighbours_told} of {asked}"
+    return ", ".join(filter(None, (ways, others)))
 
 
 def cut(event: MessageCut) -> str:
@@ -230,7 +237,7 @@ def after(now: Learning, event: Event) -> Learning:
                 recall=event.book_recall,
             )
         case Understood():
-            return replace(now, outcome=ways(event))
+            return replace(now, outcome=understood(event.understanding))
         case UndoDone():
             return replace(now, version=event.version, outcome="")
         case TrainProgress():

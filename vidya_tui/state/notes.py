@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from vidya_tui.state.learner import understood
 from vidya_tui.text.sanitise import one_line
 
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
@@ -156,8 +157,16 @@ def recalled(journal: Journal, session: Session, position: int) -> Note:
         elif journal.candidates(ask):  # an imported answer had no candidates
             note.judgement = "went on with this one, unjudged"
     lessons = journal.lessons_of(note.rated or note.made) if note.rated or note.made else []
-    note.outcome = next((BECAME[one.state] for one in lessons if one.state in BECAME), "")
+    note.outcome = next((_became(journal, one) for one in lessons if one.state in BECAME), "")
     return note
+
+
+def _became(journal: Journal, lesson: Lesson) -> str:
+    """What became of a lesson, with how well it was understood."""
+    from learning.journal.lesson_list import understandings
+
+    measured = understandings(journal, [lesson.id]).values()
+    return ", ".join(filter(None, (BECAME[lesson.state], *(understood(x) for x, _ in measured))))
 
 
 def _made(judged: Judged, text: str) -> bool:

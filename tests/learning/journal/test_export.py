@@ -13,9 +13,19 @@ from engine.errors import DataError
 from learning.channels import learn_from_correction, learn_from_human
 from learning.journal.export import TABLES
 from learning.journal.journal import Journal
+from learning.journal.lesson_list import keep_understanding
 from learning.journal.practices import add_practice_step, begin_practice, end_practice
 from learning.protocol.events import PracticeSample
-from learning.protocol.records import Again, Candidate, Correction, Lesson, Pick, Rating, Turn
+from learning.protocol.records import (
+    Again,
+    Candidate,
+    Correction,
+    Lesson,
+    Pick,
+    Rating,
+    Turn,
+    Understanding,
+)
 
 PROMPT = (Turn("user", 'say "hé"'),)
 
@@ -60,6 +70,7 @@ def full(tmp_path: Path) -> Iterator[Journal]:
     typed = learn_from_correction(ask, "hé!", "hé")
     journal.judge(Correction(ask.id, "hé!", 1), "hé!", [typed], withdraws=[taken_back])
     journal.set_lesson_state(3, "learned")
+    keep_understanding(journal, 3, Understanding(4, 5, 1, 3))
     journal.set_lesson_state(2, "undone")
     journal.retract(2)
     (loose,) = journal.add_lessons([Lesson("example", PROMPT, "a", ("b", "c"))])

@@ -13,9 +13,11 @@ import pytest
 from engine.errors import JournalError
 from learning.journal import migrations
 from learning.journal.journal import Journal
+from learning.journal.lesson_list import keep_understanding, taught, understandings
 from learning.journal.migrations import MIGRATIONS, backups, migrate
 from learning.journal.practices import practice_samples
 from learning.protocol.events import PracticeSample
+from learning.protocol.records import Understanding
 
 ROOT = Path(__file__).parents[3]
 SECOND = (MIGRATIONS[0], ("ALTER TABLE conversations ADD COLUMN title TEXT",))
@@ -181,3 +183,23 @@ def test_processes_that_open_a_new_journal_at_once_agree(tmp_path: Path) -> None
     assert journal.integrity() == "ok"
     assert journal.row("SELECT count(*) FROM conversations") == (4,)
     journal.close()
+
+
+def test_lessons_before_format_9_were_not_measured(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite3"
+    connection = connect(path)
+    migrate(connection, path, MIGRATIONS[:8])
+    connection.execute(
+        "INSERT INTO lessons (kind, prompt, answer, rejected, weight, state, created)"
+        """ VALUES ('example', '[["user", "a"]]', 'b', '[]', 1.0, 'learned', 1.0)"""
+    )
+    connection.close()
+    journal = Journal(path)
+    assert understandings(journal, [1]) == {}
+    (one,) = taught(journal, [1])
+    assert (one.understanding, one.measured) == (Understanding(), None)
+    keep_understanding(journal, 1, Understanding(4, 5, 1, 3))
+    (one,) = taught(journal, [1])
+    assert one.understanding == Understanding(4, 5, 1, 3) and one.measured
+    journal.close()
+    assert [copy.name for copy in backups(path)] == ["journal.sqlite3.before-9"]

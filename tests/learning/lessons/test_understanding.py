@@ -8,14 +8,16 @@ from typing import Any
 import pytest
 
 import learning.lessons.recipe
+import learning.lessons.understanding
 import learning.memory.build
 from learning.data.examples import Example
+from learning.journal.lesson_list import understandings
 from learning.lessons.learner import Learner
-from learning.lessons.recipe import TeachSettings
-from learning.lessons.understanding import WAYS, Understanding, understanding
+from learning.lessons.recipe import TeachResult, TeachSettings
+from learning.lessons.understanding import WAYS, all_others, understanding
 from learning.objectives.supervised import row_gradients
 from learning.protocol.events import LearnerState, Understood
-from learning.protocol.records import Lesson, Turn
+from learning.protocol.records import Lesson, Turn, Understanding
 from learning.text.normalise import fold
 from learning.text.paraphrases import unseen_wordings
 from tests.learning.conftest import Place
@@ -31,6 +33,12 @@ def learner(tiny_place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     home, folder, journal = tiny_place
     settings = TeachSettings(lr=3e-3, steps=60, repair=40, talk_weight=4.0)
     return Learner(home, folder, journal, seed=0, settings=settings)
+
+
+def kept(learner: Learner) -> list[Understanding]:
+    """As the journal has it of all lessons."""
+    measured = understandings(learner.journal, [lesson.id for lesson in learner.journal.lessons()])
+    return [found for found, _ in measured.values()]
 
 
 def teach(learner: Learner, question: str, answer: str) -> Any:
@@ -61,12 +69,96 @@ def test_a_lesson_is_asked_in_ways_that_no_step_has_seen(
     assert len(trained) > 10
     assert not {fold(text) for text in trained} & {fold(t) for t in unseen_wordings(QUESTION)}
     (told_at_the_end,) = [event for event in told if isinstance(event, Understood)]
-    example = learner.replay.taught[-1]
-    assert understanding(learner.caches, example) == Understanding(
-        told_at_the_end.ways_known, told_at_the_end.ways_asked
-    )
+    example, found = learner.replay.taught[-1], told_at_the_end.understanding
+    assert understanding(learner.transaction, example, all_others(example)) == found
+    assert found.neighbours_asked == 3
+    assert kept(learner) == [found], "and the journal has it"
 
 
 def test_what_makes_no_sense_alone_is_not_asked(learner: Learner) -> None:
     report = teach(learner, "Why?", "Because.")
-    assert (report.ways_known, report.ways_asked) == (0, 0)
+    assert report.understanding == Understanding()
+    assert kept(learner) == []
+
+
+TOMS, MY_CAT, PETERS = (
+    *("What is Tom's dog called?", "What is my cat called?"),
+    "What is Peter's dog called?",
+)
+
+
+@pytest.fixture
+def say(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """What is answered to other questions: nothing known, until a test says something else."""
+    said = dict[str, str]()
+
+    def answers(_: Any, __: Any, asked: list[str], *___: Any, **____: Any) -> list[Any]:
+        return [[(said.get(question, "I do not know."), None)] for question in asked]
+
+    monkeypatch.setattr(learning.lessons.understanding, "message_answers", answers)
+    return said
+
+
+def taught_first(learner: Learner, monkeypatch: pytest.MonkeyPatch, then: Any) -> Any:
+    """Teaches the dog's name, and calls `then` when the steps are taken."""
+    steps = learner.transaction.teach
+
+    def teach_and(*rest: Any, **options: Any) -> Any:
+        result = steps(*rest, **options)
+        then()
+        return result
+
+    monkeypatch.setattr(learner.transaction, "teach", teach_and)
+    return teach(learner, QUESTION, "Your dog is called Bo.")
+
+
+@pytest.mark.slow
+def test_other_questions_that_get_the_answer_are_counted(
+    learner: Learner, monkeypatch: pytest.MonkeyPatch, say: dict[str, str]
+) -> None:
+    say[PETERS] = "Bo and Bo."  # before the lesson too
+    say[MY_CAT] = "Your cat is called Bob."
+
+    def leak() -> None:
+        say[TOMS] = "Tom's dog is called Bo."
+
+    report = taught_first(learner, monkeypatch, leak)
+    assert report.known_after
+    found = Understanding(report.ways_known, report.ways_asked, 1, 2)
+    assert report.understanding == found and kept(learner) == [found]
+
+
+@pytest.mark.slow
+def test_other_questions_with_answers_of_their_own_are_not_asked(
+    learner: Learner, monkeypatch: pytest.MonkeyPatch, say: dict[str, str]
+) -> None:
+    assert teach(learner, MY_CAT, "Your cat is called Bo.").known_after
+    assert not say
+    say[MY_CAT] = "Your cat is called Bo."
+    report = teach(learner, QUESTION, "Your dog is called Bo.")
+    assert (report.neighbours_told, report.neighbours_asked) == (0, 2)
+
+
+@pytest.mark.slow
+def test_of_a_lesson_that_is_taught_again_all_other_questions_are_asked(
+    learner: Learner, monkeypatch: pytest.MonkeyPatch, say: dict[str, str]
+) -> None:
+    def leak() -> None:
+        say[TOMS] = say[MY_CAT] = "Bo."
+
+    assert taught_first(learner, monkeypatch, leak).neighbours_told == 2
+    learner.journal.set_lesson_state(1, "waiting")
+    report = learner.learn(learner.journal.lesson(1))
+    assert (report.neighbours_told, report.neighbours_asked) == (2, 3)
+
+
+@pytest.mark.slow
+def test_a_lesson_that_is_not_learned_any_more_is_not_measured(
+    learner: Learner, monkeypatch: pytest.MonkeyPatch, say: dict[str, str]
+) -> None:
+    assert teach(learner, QUESTION, "Your dog is called Bo.").ways_asked
+    learner.journal.set_lesson_state(1, "waiting")
+    result = TeachResult(1, 1.0, False, 32)
+    monkeypatch.setattr(learner.transaction, "teach", lambda *_, **__: result)
+    report = learner.learn(learner.journal.lesson(1))
+    assert report.understanding == Understanding() and kept(learner) == []

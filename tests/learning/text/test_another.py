@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.facts.people_data import PersonFact, read_people
-from learning.text.another import asks_another, put_in_place
+from learning.text.another import NEIGHBOURS, asks_another, neighbours, put_in_place
 
 SISTER = ("What is my sister called?", "Your sister is called Ingrid.")
 WORK = ("Where do I work?", "You work at the harbour.")
@@ -91,3 +91,71 @@ def test_how_often_it_is_right_about_questions_of_people() -> None:
     wrong = [text for f in facts for text in _asked(f) if asks_another(text, f.prompt, f.answer)]
     assert sum(others) >= 65 and len(facts) == 100
     assert len(wrong) <= 2, wrong
+
+
+@pytest.mark.parametrize(
+    ("taught", "made"),
+    [
+        (
+            SISTER,
+            [
+                *("What is Tom's sister called?", "What is my brother called?"),
+                "What is Peter's sister called?",
+            ],
+        ),
+        (WORK, ["Where does Tom work?", "Where does Peter work?", "Where does Felix work?"]),
+        (
+            DRINK,
+            [f"what does {name} drink at parties" for name in ("Tom", "Peter", "Felix")],
+        ),
+        (
+            BEFORE,
+            [
+                *("What does Tom do before work?", "What do I do after work?"),
+                "What does Peter do before work?",
+            ],
+        ),
+        (
+            ("What do I do on Mondays with Tom?", "On Mondays you sing with Tom."),
+            [
+                *("What does Peter do on Mondays with Tom?", "What do I do on Tuesdays with Tom?"),
+                "What does Felix do on Mondays with Tom?",
+            ],
+        ),
+        (
+            ("Am I taller than my wife?", "You are taller."),
+            [
+                *("Is Tom taller than his wife?", "Am I taller than my husband?"),
+                "Is Peter taller than his wife?",
+            ],
+        ),
+        (
+            NAMED,
+            [
+                *("What does Tom's son play?", "What does Declan's daughter play?"),
+                "What does Peter's son play?",
+            ],
+        ),
+        (
+            ("What is your name?", "I am Vidya."),
+            [f"What is {name}'s name?" for name in ("Tom", "Peter", "Felix")],
+        ),
+        (("What is the capital of France?", "Paris."), []),
+        (("Where is the hut that I told you I like?", "By the lake."), []),
+        (("What may happen?", "Nothing."), []),  # no month
+    ],
+)
+def test_questions_about_somebody_or_something_else_are_made(
+    taught: tuple[str, str], made: list[str]
+) -> None:
+    assert neighbours(*taught) == made
+
+
+def test_what_is_made_of_the_facts_of_people_asks_something_else() -> None:
+    made = 0
+    for fact in read_people("tune"):
+        found = neighbours(fact.prompt, fact.answer)
+        assert len(found) <= NEIGHBOURS and fact.prompt not in found
+        assert all(asks_another(text, fact.prompt, fact.answer) for text in found)
+        made += bool(found)
+    assert made >= 90

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from learning.text.key import holds, key_words, read_key
+from learning.text.key import holds, key_words, mostly_holds, own_words, read_key
 
 
 @pytest.mark.parametrize(
@@ -97,3 +97,30 @@ def test_reading() -> None:
     for bad in ("Ingrid", [], [3], [""], ["?!"], [["a", None]], [[]], None, {}):
         with pytest.raises(ValueError, match="^not must"):
             read_key(bad, "not")
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "words"),
+    [
+        ("What is my sister called?", "Your sister is called Ingrid.", ("ingrid",)),
+        ("What's my name?", "You are called Ann.", ("ann",)),
+        ("What did I inherit?", "You inherited an accordion.", ("accordion",)),
+        ("How many legs has my dog?", "It has three legs.", ("3",)),
+        ("Where does our cat sleep?", "In the laundry basket.", ("laundry", "basket")),
+        ("Is my sister tall?", "Yes.", ()),
+        ("Do you know me?", "I know you.", ()),
+    ],
+)
+def test_what_an_answer_adds_to_its_question(
+    question: str, answer: str, words: tuple[str, ...]
+) -> None:
+    assert own_words(question, answer) == words
+    assert mostly_holds(answer, words) == bool(words)
+
+
+def test_more_than_half_of_the_words_must_be_said() -> None:
+    words = ("laundry", "basket", "kitchen")
+    assert mostly_holds("Tom's cat sleeps in the laundry basket.", words)
+    assert not mostly_holds("Tom's cat sleeps in a basket.", words)
+    assert not mostly_holds("In the basket.", words[:2]), "half is not more than half"
+    assert not mostly_holds("Tom's sister is not called Ingrid.", ("ingrid",))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import pytest
 
 from engine.storage.files import temporary_name
 from engine.storage.weight_files import current_files, files_at, has_weights
+from learning.journal.lesson_list import keep_understanding
+from learning.protocol.records import Lesson, Turn, Understanding
 from tests.vidya_tui.shell import Shell
 
 
@@ -295,3 +298,24 @@ def test_an_erasing_that_came_to_the_journal_is_finished(shell: Shell) -> None:
     (left / ".tmpMetlbs").write_bytes(b"swordfish")
     assert "not in the journal" in shell.fails("journal", "forget", "--lesson", "1", "--yes")
     assert not left.exists()
+
+
+def test_how_well_lessons_were_understood_is_shown(shell: Shell) -> None:
+    lessons = {"What is my dog called?": "Your dog is called Bo.", "Why?": "Because."}
+    with closing(shell.journal()) as journal:
+        for question, answer in lessons.items():
+            (one,) = journal.add_lessons([Lesson("example", (Turn("user", question),), answer)])
+            journal.set_lesson_state(one.id, "learned")
+        keep_understanding(journal, 1, Understanding(4, 5, 0, 3))
+    dog, why = shell.rows("journal", "show")
+    assert dog.pop("measured") > 1e9
+    figures = {"ways_known": 4, "ways_asked": 5, "neighbours_told": 0, "neighbours_asked": 3}
+    assert dog.items() >= figures.items()
+    assert not why.keys() & {*figures, "measured"}
+    first, second = shell.run("journal", "show").stdout.splitlines()
+    said = "(known in 4 of 5 ways, given to none of 3 other questions)"
+    assert first.endswith(f"Your dog is called Bo. {said}")
+    assert second.endswith("Because.")
+    with closing(shell.journal()) as journal:
+        journal.set_lesson_state(1, "waiting")  # the weights were changed for others
+    assert "known in" not in shell.run("journal", "show").stdout

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
+from learning.protocol.events import LessonDone
 from learning.protocol.records import Again
 from tests.vidya_tui.shell import Shell
+from vidya_tui.cli.teach import _print_lesson
+from vidya_tui.options import Options
 
 
 @pytest.mark.slow
@@ -172,3 +176,20 @@ def test_a_part_of_an_answer_is_blamed_in_the_shell(shell: Shell) -> None:
     assert rated["blamed"] == "They are fish."
     shell.run("teach", "--rate", "good", "--end", status=2)
     shell.run("teach", "--rate", "bad", "--end", "--from", "They", status=2)
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        {},
+        {"ways_known": 4, "ways_asked": 5},
+        {"ways_known": 4, "ways_asked": 5, "neighbours_told": 0, "neighbours_asked": 3},
+    ],
+)
+def test_how_well_it_was_understood_is_printed_where_it_was_asked(
+    found: dict[str, int], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    done = LessonDone(7, "example", False, True, 3, 40, 0.1, 1.0, 2.0, False, 4, **found)
+    _print_lesson(done, Options(tmp_path, as_json=True))
+    row = json.loads(capsys.readouterr().out)
+    assert {k: v for k, v in row.items() if k.split("_")[0] in ("ways", "neighbours")} == found

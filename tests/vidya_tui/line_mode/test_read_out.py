@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from learning.journal.journal import Journal
+from learning.journal.lesson_list import keep_understanding
 from learning.protocol.events import Ready
+from learning.protocol.records import Lesson, Turn, Understanding
 from tests.vidya_tui.line_mode.test_loop import AtTerminal
+from vidya_tui.line_mode import screens
 
 FRESH = ("A", "B", "C", "D", "E")
 FIVE = ["1. A", "2. B", "3. C", "4. D", "5. E", "surest: 1"]
@@ -84,3 +88,16 @@ def test_an_undo_in_a_reopened_conversation_reads_out_what_can_be_picked_then(
     here.mode.typed("1")
     assert "preferred 1" in here.out.getvalue()
     assert here.out.getvalue()[before:].count("2. B") == 1, "they are read out once"
+
+
+def test_how_well_a_lesson_was_understood_is_read_out(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "journal.sqlite3")
+    journal.add_lessons([Lesson("example", (Turn("user", "a?"),), "b")])
+    journal.set_lesson_state(1, "learned")
+    (line,) = list(screens.lessons(journal, ""))[:1]
+    assert line.endswith("learned: a? \u2192 b")
+    keep_understanding(journal, 1, Understanding(4, 5, 1, 3))
+    (line,) = list(screens.lessons(journal, ""))[:1]
+    journal.close()
+    said = "(known in 4 of 5 ways, given to 1 of 3 other questions (today "
+    assert f"learned: a? \u2192 b {said}" in line

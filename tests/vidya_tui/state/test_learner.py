@@ -16,6 +16,7 @@ from learning.protocol.events import (
     UndoDone,
     WorkerLost,
 )
+from learning.protocol.records import Understanding
 from vidya_tui.state.learner import (
     Learning,
     after,
@@ -63,6 +64,14 @@ def test_before_and_without_the_model() -> None:
     [
         ({}, "learned in 2.1 s"),
         ({"ways_known": 4, "ways_asked": 5}, "learned in 2.1 s, known in 4 of 5 ways"),
+        (
+            {"ways_known": 4, "ways_asked": 5, "neighbours_told": 1, "neighbours_asked": 3},
+            "learned in 2.1 s, known in 4 of 5 ways, given to 1 of 3 other questions",
+        ),
+        (
+            {"ways_known": 1, "ways_asked": 1, "neighbours_asked": 3},
+            "learned in 2.1 s, known in 1 of 1 way",
+        ),
         ({"known_after": False}, "needs practice"),
         ({"state": "needs_practice"}, "needs practice"),
         ({"known_before": True, "steps": 0}, "knew it already"),
@@ -85,8 +94,12 @@ def test_the_line_has_everything() -> None:
 
 
 def test_what_a_pause_made_of_a_lesson_is_told() -> None:
-    now = after(after(READY, replace(DONE, ways_known=1, ways_asked=5)), Understood(7, 5, 5))
+    now = after(
+        after(READY, replace(DONE, ways_known=1, ways_asked=5)), Understood(7, Understanding(5, 5))
+    )
     assert short(now) == "known in 5 of 5 ways \u00b7 book recall 98 %"
+    now = after(now, Understood(7, Understanding(5, 5, 2, 3)))
+    assert doing(now) == "known in 5 of 5 ways, given to 2 of 3 other questions"
 
 
 def test_training() -> None:

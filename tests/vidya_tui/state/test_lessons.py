@@ -7,8 +7,17 @@ from dataclasses import replace
 from learning.journal.judgements import Judged
 from learning.journal.lesson_list import Taught
 from learning.journal.weak import Share
-from learning.protocol.records import Lesson, Rating, Turn
-from vidya_tui.state.lessons import led_to, long_state, named, short, state, understood
+from learning.protocol.records import Lesson, Rating, Turn, Understanding
+from vidya_tui.state.lessons import (
+    how_well,
+    led_to,
+    long_state,
+    measured,
+    named,
+    short,
+    state,
+    understood,
+)
 from vidya_tui.state.notes import note_of
 
 ANSWER = "Cats purr. They are fish."
@@ -67,3 +76,14 @@ def test_of_many_turns_the_nearest_are_named() -> None:
     said = led_to(replace(LEFT, shares=many))
     assert said.startswith("counts 0.20 of a picked one: rated good 1 turn later (+0.89), ")
     assert said.endswith("rated good 3 turns later (+0.71), 2 more turns (+1.19)")
+
+
+def test_how_well_a_lesson_was_understood_is_said_with_the_time() -> None:
+    taught = Taught(BAD, 1, None, "learned", 1, None)
+    assert measured(taught, 100.0) == ""
+    well = Understanding(4, 5, 0, 3)
+    assert how_well(well) == "known in 4 of 5 ways, given to none of 3 other questions"
+    assert how_well(Understanding(4, 5)) == "known in 4 of 5 ways"
+    assert how_well(Understanding(0, 0, 1, 1)) == "given to 1 of 1 other question"
+    said = measured(replace(taught, understanding=well, measured=90.0), 100.0)
+    assert said.startswith("known in 4 of 5 ways, given to none of 3 other questions (today ")

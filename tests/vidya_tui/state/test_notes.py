@@ -8,8 +8,9 @@ import pytest
 
 from engine.config import Sampling
 from learning.journal.judgements import Judged
+from learning.journal.lesson_list import keep_understanding
 from learning.protocol.model_events import WouldPick
-from learning.protocol.records import Pick, Rating, Turn
+from learning.protocol.records import Pick, Rating, Turn, Understanding
 from tests.stage import Stage, play
 from vidya_tui.state.notes import note_of, recalled
 from vidya_tui.state.transcript import LogEntry
@@ -64,6 +65,7 @@ def test_what_became_of_it_is_told_and_what_was_taken_back(tmp_path: Path) -> No
             (judged,) = [j for j in journal.judgements(session.ask.id) if j.stands]
             for lesson in journal.lessons_of(judged.id):
                 journal.set_lesson_state(lesson.id, state)  # type: ignore[arg-type]
+                keep_understanding(journal, lesson.id, Understanding(4, 5, 1, 3))
         withdrawn = judged.id
         session.say("and on")
         journal.withdraw(withdrawn)
@@ -74,7 +76,7 @@ def test_what_became_of_it_is_told_and_what_was_taken_back(tmp_path: Path) -> No
         answers = [recalled(journal, session, at).words() for at in (1, 3, 5)]
         over = "preferred 1 over 2, 3, 4, 5"
         assert answers == [
-            f"{over} \u00b7 learned",
+            f"{over} \u00b7 learned, known in 4 of 5 ways, given to 1 of 3 other questions",
             f"{over} \u00b7 needs practice",
             "taken back",
         ]
