@@ -128,7 +128,7 @@ class ModelScreen(Steady, ModalScreen[None]):
             options.append(Option(Content.styled(title, "bold dim"), disabled=True))
         for known in missing:
             row = Content(f"  {known.name:<18}{known.parameters / 1e6:>6.1f}M weights  ")
-            row = row.append(f"{size(known.bytes):>8}  ").append(
+            row = row.append(f"{size(known.download_bytes):>8}  ").append(
                 Content.styled(known.licence.capitalize(), "dim")
             )
             options.append(Option(row, id=f"get {known.name}"))
