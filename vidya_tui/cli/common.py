@@ -22,12 +22,14 @@ from learning.home import Home
 from learning.journal.journal import Journal
 from learning.protocol.events import Event, Failed, LessonDone, UndoDone
 from learning.protocol.messages import TeacherPort
+from learning.protocol.model_events import FetchProgress
 from learning.protocol.requests import Learn
 from vidya_tui.cli import complete
 from vidya_tui.cli.help import WholeNumber
 from vidya_tui.options import Options
 from vidya_tui.text.numbers import counted
 from vidya_tui.text.sanitise import plain
+from vidya_tui.worker.fetch import Reporter
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Found = TypeVar("Found", bound=Event)
@@ -120,17 +122,24 @@ def show(text: str) -> None:
 
 
 @contextmanager
-def progress_bar() -> Iterator[Callable[[int, int], None]]:
-    """Yields a function that draws a progress bar on standard error, if that is a terminal. Its arguments are
-    the bytes done and the total."""
-    bar = click.progressbar(length=1, file=sys.stderr, show_pos=False, width=30)
-    with bar:
+def download_progress(name: str, options: Options) -> Iterator[Reporter]:
+    """Yields what hears how far the download and the preparation of a model are. With --json it prints
+    progress objects, a few a second; otherwise it draws a bar on standard error, if that is a terminal."""
 
-        def draw(done: int, total: int) -> None:
-            bar.length = max(1, total)
-            bar.update(done - bar.pos)
+    def print_progress(now: FetchProgress) -> None:
+        row = {"event": "progress", "bytes": now.done, "total": now.total, "prepared": now.prepared}
+        print_json(row)
 
-        yield draw
+    if options.as_json:
+        yield Reporter(name, print_progress)
+        return
+    with click.progressbar(length=1, file=sys.stderr, show_pos=False, width=30) as bar:
+
+        def draw(now: FetchProgress) -> None:
+            bar.length = max(1, now.total)
+            bar.update(now.done - bar.pos)
+
+        yield Reporter(name, draw)
 
 
 def sure(question: str) -> bool:

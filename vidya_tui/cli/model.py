@@ -13,7 +13,7 @@ import click
 
 from engine.errors import VidyaError
 from vidya_tui.cli import complete
-from vidya_tui.cli.common import common, print_json, progress_bar, say, show, sure
+from vidya_tui.cli.common import common, download_progress, print_json, say, show, sure
 from vidya_tui.cli.help import Group
 from vidya_tui.options import Options
 
@@ -151,12 +151,12 @@ def get_model(name: str, source: Source | None, options: Options) -> None:
     from learning.models.store import ModelStore
 
     home, book = options.home, None
-    with home.lock(), progress_bar() as progress:
+    with home.lock(), download_progress(name, options) as progress:
         got = fetch(home, ModelStore(home), name, progress=progress, say=say, source=source)
         if shipped_adapter(name):
             book = ask_book(got.info.path)
             say(book.told(name))
-        prepare_model(home, got.info, say=say)
+        prepare_model(home, got.info, say=say, progress=progress.prepared)
     more = {"source": got.source, "book": asdict(book) if book else None}
     _is_there(got.info, options, more)
 
@@ -183,7 +183,7 @@ def import_model(source: Path, name: str | None, options: Options) -> None:
     home, store = options.home, ModelStore(options.home)
     with home.lock():
         if HUB_NAME.fullmatch(str(source)) and not source.exists():
-            with progress_bar() as progress:
+            with download_progress(source.name, options) as progress:
                 info = import_from_hub(home, store, str(source), name, progress=progress, say=say)
         else:
             info = copy_in(store, source, name)

@@ -41,7 +41,7 @@ NICENESS = 10
 class Reporter:
     """Reports progress, at most every TOLD_EVERY seconds, and always when everything is fetched."""
 
-    def __init__(self, name: str, report: EventWriter) -> None:
+    def __init__(self, name: str, report: Callable[[FetchProgress], None]) -> None:
         self._name, self._report = name, report
         self._last = 0.0
         self._whole = False
