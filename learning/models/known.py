@@ -48,6 +48,8 @@ class KnownModel:
     revision: str | None = None
     """The commit to download; None: the newest. The model's card names the commit that was downloaded."""
     package: PackagedModel | None = None
+    lesson_seconds: float | None = None
+    """Median time of a lesson in the benchmark `collapse`; None: not measured."""
 
     @property
     def sources(self) -> tuple[Source, ...]:
@@ -81,6 +83,7 @@ KNOWN: dict[str, KnownModel] = {
             134_515_008,
             272_000_000,
             package=_SMOLLM2_PACKAGE,
+            lesson_seconds=4.53,
         ),
         KnownModel(
             "smollm2-360m",
@@ -108,6 +111,9 @@ KNOWN: dict[str, KnownModel] = {
 }
 
 
+SHIPPED_LESSON_SECONDS = ("10m", 1.1)
+"""The model that comes with vidya, and the median time of its lessons in the same benchmark. Sources:
+benchmarks/results/collapse.md and smollm2.md; both one thread, with bfloat16 instructions."""
 OFFERED = "smollm2-135m"
 """The model that the app offers to a new owner."""
 

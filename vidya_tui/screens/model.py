@@ -132,6 +132,8 @@ class ModelScreen(Steady, ModalScreen[None]):
                 Content.styled(known.licence.capitalize(), "dim")
             )
             options.append(Option(row, id=f"get {known.name}"))
+            if lesson := fetches.lesson(known):
+                options.append(Option(Content.styled(f"    {lesson}", "dim"), disabled=True))
         title = f"\nearlier weights of {one_line(self._control.model, 40)}"
         options.append(Option(Content.styled(title, "bold dim"), disabled=True))
         for shot in shots:

@@ -37,6 +37,7 @@ def as_if(mode: str) -> Command:
 def test_the_offer_is_taken_and_the_talk_goes_on_with_the_new_model(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.sees("smollm2-135m (98 MB, Apache-2.0) speaks much better")
+        await stage.sees("speaks much better, and takes about 5 s a")
         await stage.press("alt+j")
         await stage.sees("45 % of smollm2-135m")
         await stage.until(lambda: "speaks much better" not in stage.text())
@@ -96,6 +97,7 @@ def test_the_model_screen_lists_fetches_and_stops(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("/model")
         await stage.sees("models that can be fetched")
+        await stage.sees("    about 5 s a lesson on the benchmark machine")
         await stage.sees("smollm2-360m")
         await stage.press("down", "down", "enter")
         await stage.sees("fetching smollm2-135m: 45 % of 100 MB")
