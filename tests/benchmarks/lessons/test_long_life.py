@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-import torch
 
 from benchmarks import BenchOptions
 from benchmarks.lessons import long_life
@@ -123,16 +122,22 @@ def test_an_interrupted_life_goes_on(
 
 
 @pytest.mark.slow
-def test_a_life_without_its_home_or_of_another_model_begins_anew(
-    options: BenchOptions, tmp_path: Path, tiny_model: Model, monkeypatch: pytest.MonkeyPatch
+def test_the_life_of_another_model_begins_anew(
+    options: BenchOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("VIDYA_LONG_LIFE_LESSONS", "3")
-    first = long_life.run(options)
-    monkeypatch.setenv("VIDYA_LONG_LIFE_LESSONS", "4")
-    again = long_life.run(options)  # the home of the finished run was removed
-    assert [row["lessons"] for row in again["rows"]] == [3, 4] and again["resumed"] == []
-    with torch.no_grad():
-        next(tiny_model.parameters()).add_(0.01)
-    save_model(tiny_model, Home(tmp_path / "home").models_path / "tiny")
-    other = long_life.run(options)
-    assert other["start"] != again["start"] == first["start"] and other["resumed"] == []
+    out = tmp_path / "out"
+    (out / "long_life_home_3").mkdir(parents=True)
+    like = {"benchmark": "long_life", "quick": True, "model": "tiny", "seed": 0, "early": 2}
+    rest = {"pause": [0.5, 3], "rows": [{"lessons": 3}], "resumed": []}
+    (out / "long_life.json").write_text(json.dumps({**like, **rest, "start": "another"}))
+    monkeypatch.setattr(long_life, "_live", lambda *_: None)
+    result = long_life.run(options)
+    assert result["rows"] == result["resumed"] == [] and result["start"] != "another"
+
+
+def test_a_life_goes_on_only_from_the_home_of_its_last_row(tmp_path: Path) -> None:
+    (tmp_path / "long_life_home_3").mkdir()
+    three, six = ({"rows": [{"lessons": number}]} for number in (3, 6))
+    assert long_life._saved(tmp_path, three) == tmp_path / "long_life_home_3"
+    assert long_life._saved(tmp_path, six) is None, "a finished run leaves no home"
+    assert long_life._saved(tmp_path, {}) is long_life._saved(None, three) is None
