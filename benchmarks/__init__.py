@@ -38,7 +38,7 @@ BENCHMARKS: dict[str, str] = {
     "collapse": "100 lessons in a row with the recipe and with failed methods: what is still known",
     "people": "facts of invented owners: known in any words, against ROME, MEMIT, retrieval, ...",
     "features": "whether hidden states, or the sentence encoder, find the taught question",
-    "long_life": "1,000 lessons in a row: recall of lessons and book, talk, time, memory, files",
+    "long_life": "1,000 to 10,000 lessons in a row: recall of lessons and book, talk, time, memory, files",
     "credit": "answers whose end alone is wrong, rated bad: endings gone, beginnings kept",
     "reasons": "five reasons for a preference: first answers to other messages, before and after",
     "distillation": "a larger model's answers taught to 10M weights, against as much of the corpus",

@@ -8,19 +8,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from engine.config import GREEDY
 from engine.generate import greedy
 from engine.model import Model
+from engine.storage.checkpoint import load_model
 from engine.tokenizers.chat_format import encode_prompt
+from engine.tokenizers.load import load_tokenizer
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, from_answer, from_turns
 from learning.data.lesson_file import Measured, measured, to_lessons
 from learning.objectives.forward import Knowledge, knowledge, mean_loss
 from learning.text.key import holds
 from learning.text.normalise import fold_answer
-from personality.book import BookEntry
+from personality.book import BookEntry, read_book, shipped_book_path
 
 Turns = Sequence[tuple[str, str]]
 Pair = tuple[Turns, str]
@@ -28,6 +32,11 @@ Pair = tuple[Turns, str]
 _Keyed = tuple[Turns, str, Measured]
 KINDS = ("recall", "rewordings", "paraphrases")
 """What is asked of lessons with a key: the taught words, other words."""
+BOOK_LINES = 20
+"""Lines of Vidya's book that a model is asked after it was downloaded."""
+FEW_LINES = 16
+"""Fewer known lines than this are too few. For a model that knows 95 % of the book this happens in 0.3 % of
+cases; for one that knows 60 %, in 95 % (binomial). The shipped models know all of it."""
 
 
 def evaluate(
@@ -98,6 +107,36 @@ def _by_key(
         found = {"asked": len(cases), "exact": share(exact), "key": share(right)}
         result[kind] = found if cases else None
     return result
+
+
+@dataclass(frozen=True)
+class BookSample:
+    """What a model knows of lines of Vidya's book, spread evenly over it."""
+
+    known: int
+    """Lines whose answer greedy decoding gives."""
+    asked: int
+
+    @property
+    def too_few(self) -> bool:
+        """Whether the model does not know the book as a model with Vidya's character should."""
+        return self.known * BOOK_LINES < FEW_LINES * self.asked
+
+    def told(self, name: str) -> str:
+        """One line for the owner about the model `name`."""
+        found = f"{name} knows {self.known} of {self.asked} lines of Vidya's book"
+        if not self.too_few:
+            return found
+        return f"{found}, which is too few; `vidya train --model {name}` teaches it the book"
+
+
+def ask_book(folder: Path) -> BookSample:
+    """Asks the model in `folder` BOOK_LINES lines of the shipped book. Raises CheckpointError."""
+    book = read_book(shipped_book_path())
+    lines = [book[len(book) * number // BOOK_LINES] for number in range(BOOK_LINES)]
+    pairs: list[Pair] = [(line.turns[:-1], line.answer) for line in lines]
+    exact = recall(load_model(folder), load_tokenizer(folder), pairs)[1]
+    return BookSample(sum(exact), len(exact))
 
 
 def recall(

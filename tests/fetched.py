@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -42,17 +43,18 @@ class Fetched:
     def progress(self, done: int, total: int) -> None:
         self.shown.append((done, total))
 
-    def get(self, name: str = "owner/little") -> None:
-        how = {"progress": self.progress, "say": self.said.append}
+    def get(self, name: str = "owner/little", **more: Any) -> None:
+        """more: further arguments of get_model."""
+        how = {"progress": self.progress, "say": self.said.append, **more}
         if "/" in name:
-            import_from_hub(self.home, self.store, name, **how)  # type: ignore[arg-type]
+            import_from_hub(self.home, self.store, name, **how)
         else:
-            get_model(self.home, self.store, name, **how)  # type: ignore[arg-type]
+            get_model(self.home, self.store, name, **how)
 
-    def fails(self, name: str = "owner/little") -> str:
+    def fails(self, name: str = "owner/little", **more: Any) -> str:
         """The error of a download that fails."""
         with pytest.raises(VidyaError) as caught:
-            self.get(name)
+            self.get(name, **more)
         assert "\n" not in caught.value.what and len(caught.value.what) < 500
         models = self.home.models_path
         assert not models.exists() or list(models.iterdir()) == [], "nothing half-made"

@@ -9,9 +9,11 @@ from typing import Any
 
 from benchmarks.common.report import deviation, table, write
 from benchmarks.facts.people_arms import ARMS
+from benchmarks.facts.people_data import HALVES
+from benchmarks.lessons.collapse_pupils import RECIPE
 
 TITLE = "What is taught is known in any words"
-UNTAUGHT = "untaught"
+UNTAUGHT, UNSEEN = "untaught", HALVES[1]
 
 CRITERION = (
     ("measure", "10M", "49M", "135M"),
@@ -67,18 +69,53 @@ READING = (
 )
 
 PUBLISHED = (
-    ("what", "model", "facts", "efficacy / generalisation / specificity, %", "from"),
     (
-        ("ROME", "LLaMA-2-7B, zsRE", "1", "92 / 87 / 100", "EasyEdit's README"),
-        ("FT-M", "LLaMA-2-7B, zsRE", "1", "100 / - / 90; portability 60", "EasyEdit's README"),
-        ("WISE", "Mistral-7B, zsRE", "1,000", "70 / 67 / 100", "EasyEdit #515"),
-        ("MEMIT", "LLaMA-3-8B, CounterFact", "2,000", "66 / 65 / 52", "AlphaEdit, 2410.02355"),
-        ("AlphaEdit", "LLaMA-3-8B, CounterFact", "2,000", "99 / 94 / 68", "AlphaEdit, 2410.02355"),
-        ("ROME", "Pythia-160M", "10", "every benchmark falls to 0", "2410.18785"),
-        ("several, not teacher-forced", "7-8B", "1", "38.5 where 96.8 is reported", "2502.11177"),
+        "what",
+        "model",
+        "facts",
+        "efficacy / generalisation / specificity",
+        "cost of a fact",
+        "from",
+    ),
+    (
+        ("ROME", "LLaMA-2-7B, zsRE", "1", "92 / 87 / 100 %", None, "EasyEdit's README"),
+        (
+            "FT-M",
+            "LLaMA-2-7B, zsRE",
+            "1",
+            "100 / - / 90 %; portability 60 %",
+            None,
+            "EasyEdit's README",
+        ),
+        ("WISE", "Mistral-7B, zsRE", "1,000", "70 / 67 / 100 %", None, "EasyEdit #515"),
+        (
+            "MEMIT",
+            "LLaMA-3-8B, CounterFact",
+            "2,000",
+            "66 / 65 / 52 %",
+            None,
+            "AlphaEdit, 2410.02355",
+        ),
+        (
+            "AlphaEdit",
+            "LLaMA-3-8B, CounterFact",
+            "2,000",
+            "99 / 94 / 68 %",
+            None,
+            "AlphaEdit, 2410.02355",
+        ),
+        ("ROME", "Pythia-160M", "10", "every benchmark falls to 0", None, "2410.18785"),
+        (
+            "several, not teacher-forced",
+            "7-8B",
+            "1",
+            "38.5 % where 96.8 is reported",
+            None,
+            "2502.11177",
+        ),
     ),
 )
-"""For comparison; read at the sources, not measured here."""
+"""For comparison; read at the sources, not measured here. Costs were not read there."""
 NOT_COMPARABLE = (
     "These cannot be compared digit by digit. Theirs are teacher-forced (but for the last), on short answers "
     "and models 7 to 800 times as large; their specificity compares probabilities of a neighbour's answer, "
@@ -127,16 +164,43 @@ def write_report(out: Path, result: Mapping[str, Any], command: str) -> None:
 def parts(result: Mapping[str, Any]) -> list[str]:
     """Paragraphs and tables of people.md."""
     found = ["## What it must show", table(*CRITERION), PLAN, "## How to read it", READING]
-    are = [f"*{name}*, {what}" for name, what in ARMS.items()]
-    found.append("Arms: " + "; ".join(are) + ".")
+    rows = result["rows"]
+    if rows:
+        measured = {row["method"] for row in rows}
+        are = [f"*{name}*, {what}" for name, what in ARMS.items() if name in measured]
+        found.append("Arms: " + "; ".join(are) + ".")
+    else:
+        found.append("Nothing is measured yet.")
     if result["quick"]:
         found.append("**--quick: only to see that it works; not to be quoted.**")
-    rows = result["rows"]
-    if not rows:
-        found.append("Nothing is measured yet.")
     for what in dict.fromkeys(_what(row) for row in rows):
         found += _section([row for row in rows if _what(row) == what], result)
-    return [*found, "## Beside published figures", table(*PUBLISHED), NOT_COMPARABLE]
+    head, published = PUBLISHED
+    beside = table(head, [*_own(rows), *published])
+    return [*found, "## Beside published figures", beside, NOT_COMPARABLE]
+
+
+def _own(rows: Sequence[Mapping[str, Any]]) -> list[list[object]]:
+    """The recipe's rows of the unseen half, for the table of published figures."""
+    lines: list[list[object]] = []
+    own = [row for row in rows if row["method"] == RECIPE and row["half"] == UNSEEN]
+    for what in dict.fromkeys(_what(row) for row in own):
+        _, model, facts, _ = what
+        last = [row for row in own if _what(row) == what and row["at"] == facts]
+        if not last:
+            continue
+        paraphrases = _percent(last, "paraphrases")
+        shares = [
+            _percent(last, "right_after"),
+            f"{_percent(last, 'rewordings')} (paraphrases {paraphrases})",
+            f"{_percent(last, 'neighbours')}",
+        ]
+        seconds, pause = (_mean(last, key) or 0.0 for key in ("cpu_median", "pause_cpu_median"))
+        cost = f"{seconds:.1f} CPU s, and {pause:.1f} of pause"
+        name, data = f"Vidya's {RECIPE}, free-running", f"{model}, people.jsonl"
+        found = " / ".join(map(str, shares))
+        lines.append([name, data, str(facts), found, cost, "here, unseen half"])
+    return lines
 
 
 def _what(row: Mapping[str, Any]) -> tuple[Any, ...]:

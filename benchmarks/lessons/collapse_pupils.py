@@ -68,13 +68,19 @@ def open_pupil(method: str, folder: Path, seed: int) -> Iterator[Pupil]:
 
 
 @contextmanager
-def open_learner(folder: Path, seed: int, *, pauses: bool) -> Iterator[LearnerPupil]:
-    """Vidya's learner in a scratch home, with a copy of the folder's model."""
+def open_learner(
+    folder: Path, seed: int, *, pauses: bool, saved: Path | None = None
+) -> Iterator[LearnerPupil]:
+    """Vidya's learner in a scratch home, with a copy of the folder's model. saved: a home that was written by
+    LearnerPupil.save; the learner goes on from it, as after a restart of the program."""
     place = Path(tempfile.mkdtemp(prefix="vidya-collapse-"))
     try:
         home = Home(place)
         own = home.models_path / folder.name
-        shutil.copytree(folder, own, ignore=shutil.ignore_patterns("snapshots", ".*"))
+        if saved is None:
+            shutil.copytree(folder, own, ignore=shutil.ignore_patterns("snapshots", ".*"))
+        else:
+            shutil.copytree(saved, place, dirs_exist_ok=True)
         journal = Journal(home.journal_path)
         try:
             yield LearnerPupil(home, own, journal, seed, pauses=pauses)
@@ -100,6 +106,11 @@ class LearnerPupil:
     def learn(self, lesson: Lesson) -> bool:
         (journaled,) = self.journal.add_lessons([lesson])
         return not self._learner.learn(journaled).rolled_back
+
+    def save(self, target: Path) -> None:
+        """Copies its home to a new folder. Between two lessons nothing writes into the home, so the copy is
+        consistent. Raises OSError."""
+        shutil.copytree(self.home.path, target, ignore=shutil.ignore_patterns("*-shm"))
 
     @property
     def masters(self) -> Model:

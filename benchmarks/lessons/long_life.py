@@ -1,29 +1,38 @@
-"""Teaches 1,000 lessons in a row and measures what is left of the first ones, of the book and of talk.
+"""Teaches many lessons in a row and measures what is left of the first ones, of the book and of talk.
 
 Uses the app's learner with its journal and files. After every ten lessons it gets a pause; after every fifty
-everything is measured again on the weights alone. Left out: other methods and reworded questions
-(collapse.py).
+everything is measured again on the weights alone. VIDYA_LONG_LIFE_LESSONS says how many lessons (default
+1,000). With an output folder an interrupted run resumes from its last measurement: only then is the
+learner's home copied into that folder, because a copy has all weights (230 MB with the 10M). The copy is
+removed at the end. Left out: other methods and reworded questions (collapse.py).
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from benchmarks import BenchOptions
+from benchmarks.common.asked import as_words, number_asked
 from benchmarks.common.corpus import named_corpus
 from benchmarks.common.processes import resident_bytes
-from benchmarks.common.report import machine, median, table, write
-from benchmarks.lessons.collapse import start_folder
-from benchmarks.lessons.collapse_data import Row, make_yardstick
-from benchmarks.lessons.collapse_pupils import open_learner
-from benchmarks.lessons.long_life_lessons import make_lessons
+from benchmarks.common.report import earlier, machine, median, table, write
+from benchmarks.lessons.collapse import fingerprint, start_folder
+from benchmarks.lessons.collapse_data import Row, Yardstick, make_yardstick
+from benchmarks.lessons.collapse_pupils import LearnerPupil, open_learner
+from benchmarks.lessons.long_life_lessons import COUNT_VARIABLE, make_lessons
+from engine.errors import DataError
 from engine.storage.checkpoint import load_model
+from engine.storage.weight_files import current_files
 from engine.tokenizers.load import load_tokenizer
 from learning.memory.own_talk import own_talk
 from learning.objectives.forward import knowledge, mean_loss, share_known
+from learning.protocol.records import Lesson
+from personality.book import shipped_book_path
 
 LESSONS, EVERY, EARLY, RESTS = 1000, 50, 100, 10
 """Number of lessons; lessons between two measurements; number of early lessons; lessons between two
@@ -31,72 +40,151 @@ pauses."""
 QUICK = (6, 3, 2, 3)
 PAUSE, QUICK_PAUSE = 20.0, 0.5
 """Most seconds of a pause."""
+HOME = "long_life_home_"
+"""Begin of the name of a copy of the home in the output folder; the number of lessons follows."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How many lessons are taught, and when is what done."""
+
+    count: int
+    every: int
+    """Lessons between two measurements."""
+    early: int
+    """Number of early lessons."""
+    rests: int
+    """Lessons between two pauses."""
+    pause: float
+    """Most seconds of a pause."""
+
+
+def make_plan(*, quick: bool) -> Plan:
+    """The plan that the environment asks for. Raises DataError for what is not a whole number."""
+    asked = number_asked(COUNT_VARIABLE)
+    count, every, early, rests = QUICK if quick else (LESSONS, EVERY, EARLY, RESTS)
+    if asked is not None and asked != int(asked):
+        raise DataError(f"{COUNT_VARIABLE}={asked:g}: not a whole number", "write one")
+    count = count if asked is None else int(asked)
+    return Plan(count, every, early, rests, QUICK_PAUSE if quick else PAUSE)
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
     """Measures with the first seed; writes long_life.md and long_life.json after every measurement if
     `options.out` is set."""
-    count, every, early, rests = QUICK if options.quick else (LESSONS, EVERY, EARLY, RESTS)
-    where, rows, seed = machine(), list[dict[str, Any]](), options.seeds[0]
-    lessons = make_lessons(count, seed)
+    plan, seed = make_plan(quick=options.quick), options.seeds[0]
+    lessons = make_lessons(plan.count, seed)
     with start_folder(options) as folder:
-        tokenizer, model = load_tokenizer(folder), load_model(folder)
-        yard = make_yardstick(
-            tokenizer,
-            model,
-            [Row(one.prompt[-1].text, one.answer, one.answer, False) for one in lessons],
-            own_talk(model, tokenizer, folder),
-        )
-        pause = QUICK_PAUSE if options.quick else PAUSE
-        result: dict[str, Any] = {
+        like = {
             "benchmark": "long_life",
-            "machine": where,
             "quick": options.quick,
             "model": folder.name,
+            "start": fingerprint(current_files(folder).newest, [shipped_book_path()]),
             "seed": seed,
-            "pause": [pause, rests],
-            "early": early,
-            "talk": yard.talk_source,
-            "rows": rows,
+            "pause": [plan.pause, plan.rests],
+            "early": plan.early,
         }
-        with open_learner(folder, seed, pauses=True) as pupil:
-            talk = mean_loss(knowledge(pupil.model, yard.talk))
-            right = thrown = 0
-            took, worked, rested = list[float](), list[float](), 0.0
-            for number, lesson in enumerate(lessons, 1):
-                started, spent = time.perf_counter(), time.process_time()
-                thrown += not pupil.learn(lesson)
-                took.append(time.perf_counter() - started)
-                worked.append(time.process_time() - spent)
-                right += knowledge(pupil.model, [yard.lessons[number - 1]])[0].known
-                if number % rests == 0:
-                    rested += pupil.rest(pause)
-                if number % every and number != count:
-                    continue
-                known = [k.known for k in knowledge(pupil.model, yard.lessons[:number])]
-                rows.append(
-                    {
-                        "lessons": number,
-                        "right_after": right / number,
-                        "known": sum(known) / number,
-                        "early": sum(known[:early]) / min(early, number),
-                        "book": share_known(knowledge(pupil.model, yard.book)),
-                        "talk_rise": mean_loss(knowledge(pupil.model, yard.talk)) / talk - 1.0,
-                        "seconds": median(took[-every:]),
-                        "cpu": median(worked[-every:]),
-                        "pauses": rested,
-                        "rolled_back": thrown,
-                        "memory": resident_bytes(os.getpid()),
-                        "home": size_of(pupil.home.path, "*"),
-                        "journal": size_of(pupil.home.path, "journal.sqlite3*"),
-                    }
-                )
-                options.say(" ".join(f"{k} {_short(v)}" for k, v in rows[-1].items()))
-                if options.out is not None:
-                    corpus = bool(named_corpus())
-                    words = options.command("long_life", seeded=True, corpus=corpus)
-                    write(options.out, "long_life", TITLE, words, parts(result), result)
+        result = earlier(options.out, "long_life", like)
+        if result and result["rows"][-1]["lessons"] >= plan.count:
+            return result
+        saved = _saved(options.out, result)
+        if saved is None:
+            result = {**like, "machine": machine(), "resumed": [], "rows": []}
+        else:
+            result["resumed"].append(result["rows"][-1]["lessons"])
+            options.say(f"goes on after lesson {result['resumed'][-1]}")
+        tokenizer, model = load_tokenizer(folder), load_model(folder)
+        rows = [Row(one.prompt[-1].text, one.answer, one.answer, False) for one in lessons]
+        yard = make_yardstick(tokenizer, model, rows, own_talk(model, tokenizer, folder))
+        with open_learner(folder, seed, pauses=True, saved=saved) as pupil:
+            if saved is None:
+                talk = mean_loss(knowledge(pupil.model, yard.talk))
+                result |= {"talk": yard.talk_source, "talk_before": talk}
+            _live(options, plan, lessons, yard, pupil, result)
     return result
+
+
+def _live(
+    options: BenchOptions,
+    plan: Plan,
+    lessons: list[Lesson],
+    yard: Yardstick,
+    pupil: LearnerPupil,
+    result: dict[str, Any],
+) -> None:
+    """Teaches the lessons that are left, and adds a row to the result at each measurement."""
+    rows = result["rows"]
+    right, thrown, rested, taught = 0, 0, 0.0, 0
+    if rows:
+        last = rows[-1]
+        taught, thrown, rested = last["lessons"], last["rolled_back"], last["pauses"]
+        right = round(last["right_after"] * taught)
+    took, worked = list[float](), list[float]()
+    for number, lesson in enumerate(lessons[taught:], taught + 1):
+        started, spent = time.perf_counter(), time.process_time()
+        thrown += not pupil.learn(lesson)
+        took.append(time.perf_counter() - started)
+        worked.append(time.process_time() - spent)
+        right += knowledge(pupil.model, [yard.lessons[number - 1]])[0].known
+        if number % plan.rests == 0:
+            rested += pupil.rest(plan.pause)
+        if number % plan.every and number != plan.count:
+            continue
+        known = [k.known for k in knowledge(pupil.model, yard.lessons[:number])]
+        talk = mean_loss(knowledge(pupil.model, yard.talk))
+        rows.append(
+            {
+                "lessons": number,
+                "right_after": right / number,
+                "known": sum(known) / number,
+                "early": sum(known[: plan.early]) / min(plan.early, number),
+                "book": share_known(knowledge(pupil.model, yard.book)),
+                "talk_rise": talk / result["talk_before"] - 1.0,
+                "seconds": median(took),
+                "cpu": median(worked),
+                "pauses": rested,
+                "rolled_back": thrown,
+                "memory": resident_bytes(os.getpid()),
+                "home": size_of(pupil.home.path, "*"),
+                "journal": size_of(pupil.home.path, "journal.sqlite3*"),
+            }
+        )
+        took, worked = [], []
+        options.say(" ".join(f"{k} {_short(v)}" for k, v in rows[-1].items()))
+        if options.out is not None:
+            _keep(options, plan, pupil, result)
+
+
+def _keep(options: BenchOptions, plan: Plan, pupil: LearnerPupil, result: dict[str, Any]) -> None:
+    """Writes the result, and the copy of the home that belongs to it. Killed in between, the copy of the row
+    before is still there."""
+    out, number = options.out, result["rows"][-1]["lessons"]
+    assert out is not None
+    done = number == plan.count
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        if not done:
+            half = out / f"{HOME}half"
+            shutil.rmtree(half, ignore_errors=True)
+            pupil.save(half)
+            half.rename(out / f"{HOME}{number}")
+    except OSError as error:
+        what = f"{out}: the home cannot be copied ({error.strerror})"
+        raise DataError(what, "name another folder: --out") from error
+    asked = as_words({COUNT_VARIABLE: number_asked(COUNT_VARIABLE)})
+    words = options.command("long_life", seeded=True, corpus=bool(named_corpus()))
+    write(out, "long_life", TITLE, f"{asked} {words}".strip(), parts(result), result)
+    for copy in out.glob(f"{HOME}*"):
+        if done or copy.name != f"{HOME}{number}":
+            shutil.rmtree(copy, ignore_errors=True)
+
+
+def _saved(out: Path | None, result: dict[str, Any]) -> Path | None:
+    """The copy of the home that belongs to the last row; None if there is none."""
+    if out is None or not result:
+        return None
+    path = out / f"{HOME}{result['rows'][-1]['lessons']}"
+    return path if path.is_dir() else None
 
 
 def size_of(folder: Path, pattern: str) -> int:
@@ -128,12 +216,15 @@ def parts(result: dict[str, Any]) -> list[str]:
     pause, rests = result["pause"]
     head = list(HEAD)
     head[3] = f"the first {result['early']}"
+    again = ", ".join(map(str, result["resumed"]))
+    resumed = [f"Interrupted and resumed after lesson {again}, as after a restart of the program."]
     return [
         f"Lessons about one invented life, one after another, taught to the {result['model']}; seed "
         f"{result['seed']}. Known: every token of the answer is the likeliest, measured on the weights "
         f"alone. After every {rests} lessons the learner gets a pause of at most {pause:g} s. "
         f"Seconds are medians of the lessons since the previous row. Book: entries known. Talk: rise of "
         f"the loss per token on {result['talk']}. Memory is that of the process, including measurements.",
+        *(resumed if again else []),
         table(
             head,
             [

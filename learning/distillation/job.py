@@ -197,3 +197,13 @@ def check_pair(teacher: Path, student: Path) -> None:
         raise CheckpointError(
             f"{teacher.name} cannot teach itself", "name another model with --from or --to"
         )
+
+
+def check_tokenizers(teacher: Tokenizer, student: Tokenizer) -> None:
+    """Raises CheckpointError if the two differ: then some targets are single tokens, not distributions, and
+    a divergence from these says nothing."""
+    if teacher.fingerprint() != student.fingerprint():
+        raise CheckpointError(
+            "teacher and student have different tokenizers, so there is no divergence between them",
+            "leave out --beta",
+        )

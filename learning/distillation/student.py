@@ -15,7 +15,7 @@ import torch
 from engine.model import Model
 from learning.data.examples import micro_batches
 from learning.distillation.targets import SoftExample
-from learning.maths.distil import top_cross_entropy
+from learning.maths.distil import top_cross_entropy, top_jsd
 from learning.memory.replay import Replay
 from learning.memory.retention import Retention
 from learning.objectives.forward import CHECK_TOKENS, target_logits
@@ -38,6 +38,9 @@ class StudentSettings:
     """Times that each answer is learned."""
     ramp: int = 20
     """Steps until the full rate."""
+    beta: float = 0.0
+    """0: cross-entropy to the teacher, whose gradient is that of the forward divergence. Above 0, to 1: that
+    generalised Jensen-Shannon divergence (maths.distil.jsd); 1 is the reverse divergence."""
     save_every: int = 100
     """Steps between two save points."""
     keep: RetentionSettings = field(default_factory=lambda: RetentionSettings(talk=0))
@@ -80,7 +83,8 @@ class Student:
     def step(self) -> float:
         """One optimizer step. Returns the loss on the answers, in nats a token. Raises NumericsError
         where something is not finite."""
-        loss = answer_gradients(self.model, self._next_batch(), pause=self._pause)
+        beta = self.settings.beta
+        loss = answer_gradients(self.model, self._next_batch(), beta=beta, pause=self._pause)
         kept = self.retention.gradients(self.model)
         done = self.step_number / max(1, self.steps)
         rate = 0.1 + 0.9 * 0.5 * (1.0 + math.cos(math.pi * done))
@@ -106,14 +110,18 @@ class Student:
 
 
 def answer_gradients(
-    model: Model, answers: Sequence[SoftExample], *, pause: Callable[[], None] = lambda: None
+    model: Model,
+    answers: Sequence[SoftExample],
+    *,
+    beta: float = 0.0,
+    pause: Callable[[], None] = lambda: None,
 ) -> float:
-    """Adds the gradient of the mean cross-entropy to the teacher over all targets of the batch.
-    Returns it, in nats a token. maths.distil.top_cross_entropy."""
+    """Adds the gradient of the mean loss over all targets of the batch. Returns it, in nats a token.
+    beta: see StudentSettings. maths.distil.top_cross_entropy and top_jsd."""
     total, loss_sum = sum(answer.example.targets for answer in answers), 0.0
     for group in micro_batches([answer.example for answer in answers], MICRO_TOKENS):
         pause()
-        loss = _losses(model, [answers[i] for i in group]).sum() / total
+        loss = _losses(model, [answers[i] for i in group], beta).sum() / total
         loss.backward()  # type: ignore[no-untyped-call]
         loss_sum += loss.item()
     return loss_sum
@@ -123,7 +131,7 @@ def answer_gradients(
 def answer_loss(
     model: Model, answers: Sequence[SoftExample], *, pause: Callable[[], None] = lambda: None
 ) -> float:
-    """The same without gradient, in nats a token; 0 for no answers."""
+    """The mean cross-entropy to the teacher, in nats a token, whatever was trained on; 0 for no answers."""
     total, loss_sum = sum(answer.example.targets for answer in answers), 0.0
     for group in micro_batches([answer.example for answer in answers], CHECK_TOKENS):
         pause()
@@ -131,9 +139,11 @@ def answer_loss(
     return loss_sum / total if total else 0.0
 
 
-def _losses(model: Model, answers: Sequence[SoftExample]) -> torch.Tensor:
+def _losses(model: Model, answers: Sequence[SoftExample], beta: float = 0.0) -> torch.Tensor:
     """[targets of all answers, in order]."""
     logits, _, _ = target_logits(model, [answer.example for answer in answers])
     ids = torch.cat([answer.ids for answer in answers]).to(logits.device)
     probabilities = torch.cat([answer.probabilities for answer in answers]).to(logits.device)
+    if beta > 0.0:
+        return top_jsd(logits, ids, probabilities, beta)
     return top_cross_entropy(logits, ids, probabilities)

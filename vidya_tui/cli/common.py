@@ -23,12 +23,14 @@ from learning.home import Home
 from learning.journal.journal import Journal
 from learning.protocol.events import Event, Failed, LessonDone, UndoDone
 from learning.protocol.messages import TeacherPort
+from learning.protocol.model_events import FetchProgress
 from learning.protocol.requests import Learn
 from vidya_tui.cli import complete
 from vidya_tui.cli.help import WholeNumber
 from vidya_tui.options import Options
 from vidya_tui.text.numbers import counted
 from vidya_tui.text.sanitise import plain
+from vidya_tui.worker.fetch import Reporter
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Found = TypeVar("Found", bound=Event)
@@ -124,37 +126,27 @@ def show(text: str) -> None:
 
 
 @contextmanager
-def progress_bar(*, as_json: bool = False) -> Iterator[Callable[[int, int], None]]:
-    """Yields a function that shows progress; its arguments are the bytes done and the total.
+def download_progress(name: str, options: Options) -> Iterator[Reporter]:
+    """Yields what hears how far the download and the preparation of a model are. With --json it prints
+    progress objects, a few a second; otherwise it draws a bar on standard error, if that is a terminal."""
 
-    It draws a bar on standard error, if that is a terminal; as_json: it prints a row for each percent.
-    """
-    if as_json:
-        yield _progress_rows()
+    def print_progress(now: FetchProgress) -> None:
+        row = {"event": "progress", "bytes": now.done, "total": now.total, "prepared": now.prepared}
+        print_json(row)
+
+    if options.as_json:
+        yield Reporter(name, print_progress)
         return
     if not sys.stderr.isatty():  # click would print an empty line
-        yield lambda done, total: None
+        yield Reporter(name, lambda now: None)
         return
-    bar = click.progressbar(length=1, file=sys.stderr, show_pos=False, width=30)
-    with bar:
+    with click.progressbar(length=1, file=sys.stderr, show_pos=False, width=30) as bar:
 
-        def draw(done: int, total: int) -> None:
-            bar.length = max(1, total)
-            bar.update(done - bar.pos)
+        def draw(now: FetchProgress) -> None:
+            bar.length = max(1, now.total)
+            bar.update(now.done - bar.pos)
 
-        yield draw
-
-
-def _progress_rows() -> Callable[[int, int], None]:
-    told = -1
-
-    def tell(done: int, total: int) -> None:
-        nonlocal told
-        if (percent := 100 * done // max(1, total)) != told:
-            told = percent
-            print_json({"event": "progress", "bytes": done, "total": total})
-
-    return tell
+        yield Reporter(name, draw)
 
 
 def sure(question: str) -> bool:

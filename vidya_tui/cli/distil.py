@@ -51,6 +51,14 @@ if TYPE_CHECKING:
     help="soft: the teacher's probability of every token; sequence: its words alone.",
 )
 @click.option(
+    "--beta",
+    type=click.FloatRange(0.0, 1.0),
+    default=0.0,
+    show_default=True,
+    help="With --way soft and equal tokenizers: 0 is the forward divergence from the teacher, 1 the reverse "
+    "one, between them the generalised Jensen-Shannon divergence.",
+)
+@click.option(
     "--draws", type=click.IntRange(1), help="Answers to each opening, of which one is kept."
 )
 @click.option("--epochs", type=click.IntRange(1), help="Times that each answer is learned.")
@@ -62,6 +70,7 @@ def distil(
     prompts: Path | None,
     count: int | None,
     way: str,
+    beta: float,
     draws: int | None,
     epochs: int | None,
     dry_run: bool,
@@ -75,11 +84,14 @@ def distil(
     """
     from learning.distillation.job import DistillationSettings
 
+    if beta and way != "soft":
+        raise click.UsageError("--beta needs the teacher's probabilities: --way soft")
     settings = DistillationSettings(way="soft" if way == "soft" else "sequence", count=count)
     if draws:
         settings = replace(settings, draw=replace(settings.draw, draws=draws))
     if epochs:
         settings = replace(settings, student=replace(settings.student, epochs=epochs))
+    settings = replace(settings, student=replace(settings.student, beta=beta))
     with options.home.lock(), interruptible(say) as stopping:
         _distil(
             teacher,
@@ -106,6 +118,7 @@ def _distil(
     from learning.distillation.job import (
         DistillationJob,
         check_pair,
+        check_tokenizers,
         chosen_openings,
         load_teacher,
     )
@@ -124,6 +137,8 @@ def _distil(
         journal = Journal(home.journal_path)
         try:
             learner = Learner(home, own_folder, journal, device=device, seed=seed)
+            if settings.student.beta:
+                check_tokenizers(teacher.tokenizer, learner.tokenizer)
             job = DistillationJob(teacher, learner.transaction, learner.tokenizer, settings, seed)
             say(f"{folder.name} is asked {counted(len(asked), 'opening')}")
             rows = job.answers(asked, _drawing(len(asked)), stop)

@@ -40,7 +40,9 @@ def _fetchable() -> Mapping[str, str]:
     """Name -> size and licence of every model that can be fetched, and `stop`."""
     from learning.models.known import KNOWN
 
-    models = {name: f"{one.bytes / 1e6:.0f} MB, {one.licence}" for name, one in KNOWN.items()}
+    models = {
+        name: f"{one.download_bytes / 1e6:.0f} MB, {one.licence}" for name, one in KNOWN.items()
+    }
     return {**models, "stop": "end the download; it goes on with the next one"}
 
 

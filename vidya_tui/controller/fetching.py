@@ -53,7 +53,16 @@ class FetchDesk:
         missing = self.missing()
         if self.now is not None or not missing or missing[0].name != OFFERED:
             return ""
-        return words.offer(missing[0], way(self._keys, "get"))
+        return words.offer(missing[0], self.lesson(missing[0]), way(self._keys, "get"))
+
+    def lesson(self, model: KnownModel) -> str:
+        """How long a lesson of the model takes (state.fetching.lesson)."""
+        learning = self._known.now.learning
+        return words.lesson(model, learning.model, learning.took)
+
+    def facts(self, model: KnownModel) -> str:
+        """Size, licence, and how long a lesson takes."""
+        return ", ".join(part for part in (words.facts(model), self.lesson(model)) if part)
 
     def carry_out(self, wanted: Argument) -> StatusMessage:
         """`begin`, or `stop`; None: the model that is offered. Raises VidyaError."""
@@ -79,7 +88,7 @@ class FetchDesk:
         self._fetcher.start(name)
         self._known.change(fetching=Fetching(name))
         return StatusMessage(
-            f"fetching {name} ({words.facts(model)}); go on talking, and the talk goes on with it "
+            f"fetching {name} ({self.facts(model)}); go on talking, and the talk goes on with it "
             "when it is there; /get stop ends it"
         )
 

@@ -260,9 +260,7 @@ class LineMode:
         elif name == "settings":
             self._say_all(screens.settings(self._control.settings, self._home.settings_path))
         elif name == "model":
-            self._say_all(
-                screens.models(self._home, self._control.model, self._controller.fetches.missing())
-            )
+            self._say_all(screens.models(self._home, self._control.model, self._controller.fetches))
         elif name == "curve":
             self._say_all(screens.curve(self._controller.training))
         elif name == "export":

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from learning.book.check import read_books, select
@@ -18,18 +18,17 @@ from learning.journal.lesson_list import taught, taught_ids
 from learning.journal.practices import kept_answers, listed_practices, practice_ids
 from learning.journal.progress import read_progress, summary
 from learning.journal.search import excerpt, read_query
-from learning.models.known import KnownModel
 from learning.models.store import ModelStore
 from learning.protocol.compare_events import CompareBegan, CompareDone, ComparedText
 from learning.protocol.events import Checked
 from learning.protocol.requests import Check, Compare
 from personality.book import shipped_book_path
 from vidya_tui.controller.edits import lesson_to_compare
+from vidya_tui.controller.fetching import FetchDesk
 from vidya_tui.settings.file import Settings
 from vidya_tui.settings.rows import groups
 from vidya_tui.state import lessons as words
 from vidya_tui.state import practice_runs
-from vidya_tui.state.fetching import facts
 from vidya_tui.state.practice import sampled
 from vidya_tui.state.samples import by_component, components
 from vidya_tui.state.taste import TasteView, sections
@@ -148,8 +147,8 @@ def settings(now: Settings, path: Path) -> Iterator[str]:
     yield f"to change one, write such a line into {path}; it counts from the next start"
 
 
-def models(home: Home, used: str, missing: Sequence[KnownModel]) -> Iterator[str]:
-    """The models, those that can be fetched (missing), and the snapshots of the one in use."""
+def models(home: Home, used: str, fetches: FetchDesk) -> Iterator[str]:
+    """The models, those that can be fetched, and the snapshots of the one in use."""
     store = ModelStore(home)
     mine = None
     found, broken = store.readable()
@@ -162,8 +161,8 @@ def models(home: Home, used: str, missing: Sequence[KnownModel]) -> Iterator[str
     if mine and not mine.shipped and (shots := store.snapshots(used)):
         versions = ", ".join(str(shot.version) for shot in reversed(shots))
         yield f"earlier weights of {mine.name}: version {versions}"
-    for known in missing:
-        yield f"{known.name} can be fetched, {facts(known)}: /get {known.name}"
+    for known in fetches.missing():
+        yield f"{known.name} can be fetched, {fetches.facts(known)}: /get {known.name}"
     yield "in the shell, `vidya model use NAME` changes to another, `vidya model rollback N` goes back"
 
 

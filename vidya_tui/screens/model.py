@@ -128,10 +128,12 @@ class ModelScreen(Steady, ModalScreen[None]):
             options.append(Option(Content.styled(title, "bold dim"), disabled=True))
         for known in missing:
             row = Content(f"  {known.name:<18}{known.parameters / 1e6:>6.1f}M weights  ")
-            row = row.append(f"{size(known.bytes):>8}  ").append(
+            row = row.append(f"{size(known.download_bytes):>8}  ").append(
                 Content.styled(known.licence.capitalize(), "dim")
             )
             options.append(Option(row, id=f"get {known.name}"))
+            if lesson := fetches.lesson(known):
+                options.append(Option(Content.styled(f"    {lesson}", "dim"), disabled=True))
         title = f"\nearlier weights of {one_line(self._control.model, 40)}"
         options.append(Option(Content.styled(title, "bold dim"), disabled=True))
         for shot in shots:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from statistics import median
 from typing import TYPE_CHECKING
 
 from engine.storage.disk import size
@@ -12,6 +14,10 @@ from vidya_tui.text.numbers import percent
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
     from learning.models.known import KnownModel
     from learning.protocol.events import Event
+
+
+ENOUGH = 3
+"""Lessons of which a median says how fast a machine is. The first one of a session takes longer."""
 
 
 @dataclass(frozen=True)
@@ -76,12 +82,34 @@ def failed(name: str, what: str, next_step: str) -> StatusMessage:
 
 def facts(model: KnownModel) -> str:
     """Size and licence of a model that can be fetched: "272 MB, Apache-2.0"."""
-    return f"{size(model.bytes)}, {model.licence.capitalize()}"
+    return f"{size(model.download_bytes)}, {model.licence.capitalize()}"
 
 
-def offer(model: KnownModel, way: str) -> str:
-    """Offers a model in one sentence. way: the key or command that fetches it."""
+def lesson(model: KnownModel, used: str, took: Sequence[float]) -> str:
+    """How long a lesson of the model takes: "about 5 s a lesson here"; empty: not known.
+
+    used: the model in use. took: seconds of lessons that it has learned on this machine. If it is the shipped
+    one and has learned ENOUGH of them, their median is multiplied by the ratio that the benchmarks found.
+    Otherwise the time is that of the machine of the benchmarks.
+    """
+    from learning.models.known import SHIPPED_LESSON_SECONDS
+
+    if model.lesson_seconds is None:
+        return ""
+    shipped, there = SHIPPED_LESSON_SECONDS
+    if used != shipped or len(took) < ENOUGH:
+        return f"about {_whole(model.lesson_seconds)} s a lesson on the benchmark machine"
+    return f"about {_whole(median(took) * model.lesson_seconds / there)} s a lesson on this machine"
+
+
+def _whole(seconds: float) -> int:
+    """Rounds to whole seconds, at least one."""
+    return max(1, round(seconds))
+
+
+def offer(model: KnownModel, lesson: str, way: str) -> str:
+    """Offers a model in one sentence. lesson: see `lesson`. way: the key or command that fetches it."""
+    takes = f", and takes {lesson}" if lesson else ""
     return (
-        f"{model.name} ({facts(model)}) speaks much better, and takes longer over a lesson; "
-        f"{way} fetches it while you talk."
+        f"{model.name} ({facts(model)}) speaks much better{takes}; {way} fetches it while you talk."
     )

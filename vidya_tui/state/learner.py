@@ -36,6 +36,10 @@ PHASES = {
 }
 
 
+RECENT = 20
+"""Lessons whose seconds are kept."""
+
+
 @dataclass(frozen=True)
 class Learning:
     """What is known of the learner, from the newest event of each kind."""
@@ -59,6 +63,8 @@ class Learning:
     """The practice that runs, or the model that is being made, in words; else empty."""
     fetching: Fetching | None = None
     """A model that is on its way into the home."""
+    took: tuple[float, ...] = ()
+    """Seconds of the last lessons that the model in use has learned since it was loaded, at most RECENT."""
 
 
 def outcome(done: LessonDone) -> str:
@@ -225,13 +231,17 @@ def after(now: Learning, event: Event) -> Learning:
 
     match event:
         case Ready():
-            return replace(now, model=event.model, version=event.version, loaded=True, lost=False)
+            took = now.took if event.model == now.model else ()
+            now = replace(now, took=took, loaded=True, lost=False)
+            return replace(now, model=event.model, version=event.version)
         case LearnerState():
             recall = now.recall if event.book_recall is None else event.book_recall
             return replace(now, state=event, recall=recall)
         case LessonDone():
+            learned = event.steps and not event.rolled_back
             return replace(
                 now,
+                took=(*now.took, event.seconds)[-RECENT:] if learned else now.took,
                 version=event.version,
                 outcome=outcome(event),
                 recall=event.book_recall,

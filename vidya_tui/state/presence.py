@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from learning.protocol.events import Event, Failed, ModelChanging, Ready, WorkerLost
-from learning.protocol.model_events import Grown
+from learning.protocol.model_events import Fetched, Grown
 from vidya_tui.state.message import StatusMessage
 
 
@@ -24,6 +24,8 @@ class ModelPresence:
     """Another model was asked for."""
     promised: bool = False
     """The owner was told that the answer comes as soon as the model is loaded."""
+    fetched: Fetched | None = None
+    """A downloaded model of which the owner is told something as soon as it is in use."""
 
 
 def after(now: ModelPresence, event: Event) -> ModelPresence:
@@ -35,12 +37,15 @@ def after(now: ModelPresence, event: Event) -> ModelPresence:
             return replace(now, cannot_load=event.where == "load")
         case WorkerLost(restarting=True):
             return replace(now, lost=True)
+        case Fetched() if event.told:
+            return replace(now, fetched=event)
         case ModelChanging():
             return replace(now, cannot_load=False, changing=True)
         case Ready(continues_only=True):
             return ModelPresence(cannot_load=now.cannot_load)
         case Ready() if now.changing:
-            return replace(now, changing=False, lost=False)
+            fetched = None if _is_fetched(now, event) else now.fetched
+            return replace(now, changing=False, lost=False, fetched=fetched)
         case Ready():
             return replace(now, lost=False, promised=False)
     return now
@@ -68,12 +73,20 @@ def told(now: ModelPresence, event: Event, *, training: bool) -> StatusMessage |
                 stay=True,
             )
         case Ready() if now.changing:
-            return StatusMessage(f"this is {event.model}, version {event.version}")
+            words = f"this is {event.model}, version {event.version}"
+            if (fetched := now.fetched) and _is_fetched(now, event):
+                return StatusMessage(f"{words}; {fetched.told}", trouble=fetched.trouble, stay=True)
+            return StatusMessage(words)
         case Ready() if now.lost:
             return StatusMessage("the model is back")
         case Ready() if now.promised:
             return StatusMessage("")
     return None
+
+
+def _is_fetched(now: ModelPresence, event: Ready) -> bool:
+    """Whether the model in use is the one that was downloaded."""
+    return now.fetched is not None and now.fetched.name == event.model
 
 
 def _worker_lost(now: ModelPresence, event: WorkerLost, training: bool) -> StatusMessage | None:

@@ -27,6 +27,7 @@ from learning.protocol.model_events import Fetched, FetchProgress
 from vidya_tui.worker.main import EventWriter, take_stdout
 
 if TYPE_CHECKING:
+    from learning.models.get import GotModel
     from learning.models.store import ModelInfo
 
 LAST_SECONDS = 5.0
@@ -40,7 +41,7 @@ NICENESS = 10
 class Reporter:
     """Reports progress, at most every TOLD_EVERY seconds, and always when everything is fetched."""
 
-    def __init__(self, name: str, report: EventWriter) -> None:
+    def __init__(self, name: str, report: Callable[[FetchProgress], None]) -> None:
         self._name, self._report = name, report
         self._last = 0.0
         self._whole = False
@@ -67,7 +68,7 @@ def fetch(home: Home, name: str, report: EventWriter) -> int:
         from learning.models.store import ModelStore
 
         progress = Reporter(name, report)
-        info = get_model(home, ModelStore(home), name, progress=progress, say=_log)
+        got = get_model(home, ModelStore(home), name, progress=progress, say=_log)
     except VidyaError as error:
         report(Failed("fetch", error.what, error.next_step))
     except Exception as error:
@@ -75,10 +76,32 @@ def fetch(home: Home, name: str, report: EventWriter) -> int:
         what = f"{name} could not be fetched ({type(error).__name__})"
         report(Failed("fetch", what, "the log in the home has the details"))
     else:
+        info = got.info
+        told, trouble = _asked(got)
         _prepare(home, info, progress.prepared)
-        report(Fetched(info.name, info.parameters))
+        report(Fetched(info.name, info.parameters, told, trouble))
         return 0
     return 1
+
+
+def _asked(got: GotModel) -> tuple[str, bool]:
+    """Fetched.told and Fetched.trouble. Where the model cannot be asked, it is there all the same."""
+    from learning.evaluate import ask_book
+    from learning.models.adapters import shipped_adapter
+    from learning.models.known import known_model
+
+    info = got.info
+    try:
+        if shipped_adapter(info.name) is None:
+            return "", False
+        sample = ask_book(info.path)
+    except Exception:
+        traceback.print_exc()
+        return "", False
+    told = sample.told(info.name)
+    if got.source != known_model(info.name).sources[0]:
+        told += f"; {got.weights}"
+    return told, sample.too_few
 
 
 def _prepare(home: Home, info: ModelInfo, progress: Callable[[float], None]) -> None:

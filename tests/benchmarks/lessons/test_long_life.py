@@ -10,43 +10,134 @@ import pytest
 
 from benchmarks import BenchOptions
 from benchmarks.lessons import long_life
-from benchmarks.lessons.long_life_lessons import make_lessons
+from benchmarks.lessons.collapse_pupils import LearnerPupil
+from benchmarks.lessons.long_life_lessons import MORE_PEOPLE, PEOPLE, make_lessons
+from engine.errors import DataError
 from engine.model import Model
 from engine.storage.checkpoint import save_model
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.home import Home
 from learning.lessons.recipe import TeachSettings
+from learning.protocol.records import Lesson
 from learning.text.normalise import fold
 
+FIRST = "What is Quineno afraid of?"
+"""The question of the first lesson of seed 0, before there were more than 1,004."""
 
-def test_a_thousand_lessons_of_which_no_two_ask_the_same() -> None:
-    lessons = make_lessons(long_life.LESSONS, 0)
-    assert len({fold(one.prompt[-1].text) for one in lessons}) == 1000
+
+def test_ten_thousand_lessons_of_which_no_two_ask_the_same() -> None:
+    """Each asks for another property, so that no two contradict each other."""
+    lessons = make_lessons(10_000, 0)
+    assert len({fold(one.prompt[-1].text) for one in lessons}) == 10_000
     assert all(one.answer.endswith(".") and len(one.prompt) == 1 for one in lessons)
+    people = [*PEOPLE, *MORE_PEOPLE]
+    assert len({fold(name) for name in people}) == len(people)
 
 
-def test_a_seed_changes_the_order_only() -> None:
-    first, again, other = (make_lessons(1004, seed) for seed in (0, 0, 1))
+@pytest.mark.parametrize("count", [1004, 10_000])
+def test_a_seed_changes_the_order_only(count: int) -> None:
+    first, again, other = (make_lessons(count, seed) for seed in (0, 0, 1))
     assert first == again != other
-    assert {(o.prompt, o.answer) for o in first} == {(o.prompt, o.answer) for o in other}
+    if count == 1004:
+        assert {(o.prompt, o.answer) for o in first} == {(o.prompt, o.answer) for o in other}
 
 
-@pytest.mark.slow
-def test_a_short_life(
+def test_a_longer_life_begins_like_a_shorter_one() -> None:
+    long = make_lessons(10_000, 3)
+    assert long[:1000] == make_lessons(1000, 3)
+    assert make_lessons(1004, 0)[0].prompt[-1].text == FIRST
+
+
+@pytest.mark.parametrize("count", [0, 10_169])
+def test_more_lessons_than_there_are(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(DataError, match=r"VIDYA_LONG_LIFE_LESSONS\); choose 1 to 10,168"):
+        make_lessons(count, 0)
+
+
+def test_the_environment_says_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert long_life.make_plan(quick=False).count == 1000
+    monkeypatch.setenv("VIDYA_LONG_LIFE_LESSONS", "2000")
+    assert long_life.make_plan(quick=False).count == 2000
+    monkeypatch.setenv("VIDYA_LONG_LIFE_LESSONS", "2.5")
+    with pytest.raises(DataError, match="whole number"):
+        long_life.make_plan(quick=False)
+
+
+@pytest.fixture
+def options(
     tmp_path: Path, tiny_model: Model, tiny_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+) -> BenchOptions:
     folder = Home(tmp_path / "home").models_path / "tiny"
     save_model(tiny_model, folder)
     tiny_tokenizer.save(folder)
     monkeypatch.delenv("VIDYA_CORPUS", raising=False)
     few = partial(TeachSettings, steps=6, repair=4)  # how well it learns is not what is tested
     monkeypatch.setattr("learning.lessons.learner.TeachSettings", few)
-    options = BenchOptions(tmp_path / "home", model="tiny", quick=True, out=tmp_path / "out")
-    rows = long_life.run(options)["rows"]
-    assert [row["lessons"] for row in rows] == [3, 6]
+    return BenchOptions(tmp_path / "home", model="tiny", quick=True, out=tmp_path / "out")
+
+
+@pytest.mark.slow
+def test_a_short_life(options: BenchOptions, tmp_path: Path) -> None:
+    result = long_life.run(options)
+    rows = result["rows"]
+    assert [row["lessons"] for row in rows] == [3, 6] and result["resumed"] == []
     assert all(0.0 <= row[key] <= 1.0 for row in rows for key in ("known", "early", "book"))
     assert rows[0]["home"] > 0 and rows[0]["journal"] > 4096 and rows[1]["seconds"] > 0.0
     written = json.loads((tmp_path / "out" / "long_life.json").read_text())
     assert written["rows"] == rows
     text = (tmp_path / "out" / "long_life.md").read_text()
     assert "| the first 2 |" in text and "vidya bench long_life --quick --model tiny" in text
+    names = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert names == ["long_life.json", "long_life.md"], "no copy of the home is left"
+
+
+@pytest.mark.slow
+def test_an_interrupted_life_goes_on(
+    options: BenchOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taught = list[str]()
+    learn = LearnerPupil.learn
+
+    def killed_at_the_fifth(pupil: LearnerPupil, lesson: Lesson) -> bool:
+        taught.append(lesson.prompt[-1].text)
+        if len(taught) == 5:
+            raise KeyboardInterrupt
+        return learn(pupil, lesson)
+
+    monkeypatch.setattr(LearnerPupil, "learn", killed_at_the_fifth)
+    with pytest.raises(KeyboardInterrupt):
+        long_life.run(options)
+    out = tmp_path / "out"
+    assert [path.name for path in out.glob("*home*")] == ["long_life_home_3"]
+    result = long_life.run(options)
+    questions = [lesson.prompt[-1].text for lesson in make_lessons(6, 0)]
+    assert taught == [*questions[:5], *questions[3:]], (
+        "what came after the last row is taught again"
+    )
+    assert [row["lessons"] for row in result["rows"]] == [3, 6] and result["resumed"] == [3]
+    assert "resumed after lesson 3" in (out / "long_life.md").read_text()
+    assert not list(out.glob("*home*"))
+    assert result["rows"][1]["journal"] >= result["rows"][0]["journal"] > 4096
+    assert long_life.run(options) == result and len(taught) == 8, "nothing is left to do"
+
+
+@pytest.mark.slow
+def test_the_life_of_another_model_begins_anew(
+    options: BenchOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    (out / "long_life_home_3").mkdir(parents=True)
+    like = {"benchmark": "long_life", "quick": True, "model": "tiny", "seed": 0, "early": 2}
+    rest = {"pause": [0.5, 3], "rows": [{"lessons": 3}], "resumed": []}
+    (out / "long_life.json").write_text(json.dumps({**like, **rest, "start": "another"}))
+    monkeypatch.setattr(long_life, "_live", lambda *_: None)
+    result = long_life.run(options)
+    assert result["rows"] == result["resumed"] == [] and result["start"] != "another"
+
+
+def test_a_life_goes_on_only_from_the_home_of_its_last_row(tmp_path: Path) -> None:
+    (tmp_path / "long_life_home_3").mkdir()
+    three, six = ({"rows": [{"lessons": number}]} for number in (3, 6))
+    assert long_life._saved(tmp_path, three) == tmp_path / "long_life_home_3"
+    assert long_life._saved(tmp_path, six) is None, "a finished run leaves no home"
+    assert long_life._saved(tmp_path, {}) is long_life._saved(None, three) is None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,8 @@ from engine.tokenizers.byte_level import byte_alphabet
 from engine.tokenizers.load import load_tokenizer
 from engine.tokenizers.tokenizer import StreamDecoder
 
-COUNT = int(os.environ.get("VIDYA_TOKENIZER_TEXTS", "1500"))
-"""Texts that are compared; 10,000 were once, for each kind."""
+MANY = pytest.param(10_000, marks=pytest.mark.slow)
+"""Texts that are compared for each kind of tokenizer: three seconds of a processor."""
 
 
 def theirs(raw: dict[str, Any], typed: bool = True) -> Any:
@@ -28,6 +27,7 @@ def theirs(raw: dict[str, Any], typed: bool = True) -> Any:
     return made
 
 
+@pytest.mark.parametrize("count", [1500, MANY])
 @pytest.mark.parametrize(
     "options",
     [
@@ -39,10 +39,12 @@ def theirs(raw: dict[str, Any], typed: bool = True) -> Any:
     ],
     ids=str,
 )
-def test_ids_are_those_of_the_other_program(options: dict[str, Any], tmp_path: Path) -> None:
+def test_ids_are_those_of_the_other_program(
+    options: dict[str, Any], count: int, tmp_path: Path
+) -> None:
     raw = trained(**options)
     tokenizer, other = load_tokenizer(write(tmp_path, raw)), theirs(raw)
-    for text in texts(COUNT):
+    for text in texts(count):
         ids = tokenizer.encode(text)
         assert ids == other.encode(text, add_special_tokens=False).ids, repr(text)
         assert not tokenizer.special_ids.intersection(ids)

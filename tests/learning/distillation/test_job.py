@@ -18,6 +18,7 @@ from learning.distillation.job import (
     DistillationSettings,
     TeacherModel,
     check_pair,
+    check_tokenizers,
     chosen_openings,
     load_teacher,
 )
@@ -134,3 +135,11 @@ def test_the_same_seed_draws_the_same_answers(job: DistillationJob, tiny_place: 
     (tiny_place[1] / ANSWERS).unlink()
     torch.manual_seed(random.randrange(99))
     assert job.answers(asked, lambda *_: None, lambda: False) == first
+
+
+def test_a_divergence_needs_equal_tokenizers(
+    tiny_tokenizer: Tokenizer, teacher_tokenizer: Tokenizer
+) -> None:
+    check_tokenizers(tiny_tokenizer, tiny_tokenizer)
+    with pytest.raises(CheckpointError, match="different tokenizers"):
+        check_tokenizers(teacher_tokenizer, tiny_tokenizer)

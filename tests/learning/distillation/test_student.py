@@ -68,6 +68,32 @@ def test_a_student_comes_to_say_what_its_teacher_says(
     assert student.retention.measure(tiny_model) >= 0.0
 
 
+@pytest.mark.parametrize("beta", [0.5, 1.0])
+def test_a_student_of_another_divergence_comes_nearer_too(
+    beta: float, tiny_model: Model, tiny_tokenizer: Tokenizer
+) -> None:
+    teacher = Model(tiny_model.config, generator=torch.Generator().manual_seed(1))
+    with torch.no_grad():  # surer than a random model
+        for weight in teacher.parameters():
+            weight.mul_(3.0)
+    answers = soft_targets(teacher, tiny_tokenizer, tiny_tokenizer, ROWS, 128)
+    before = answer_loss(tiny_model, answers)
+    cross_entropy = answer_gradients(tiny_model, answers)
+    assert cross_entropy == pytest.approx(before, rel=1e-3), "as before where no beta is asked"
+    tiny_model.zero_grad()
+    replay = _replay(tiny_model, tiny_tokenizer)
+    settings = StudentSettings(epochs=20, batch=3, beta=beta)
+    student = Student(tiny_model, answers, replay, settings, random.Random(0))
+    first = student.step()
+    assert first != pytest.approx(cross_entropy, rel=0.05), "the student trains on it"
+    adam = torch.optim.Adam(tiny_model.parameters(), lr=3e-3)  # nothing else pulls
+    for _ in range(30):
+        adam.zero_grad()
+        last = answer_gradients(tiny_model, answers, beta=beta)
+        adam.step()
+    assert last < 0.5 * first
+
+
 def test_every_answer_comes_once_an_epoch(tiny_model: Model, tiny_tokenizer: Tokenizer) -> None:
     answers = hard_targets(tiny_tokenizer, ROWS, 128)
     settings = StudentSettings(epochs=2, batch=2)

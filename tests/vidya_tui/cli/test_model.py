@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from engine.storage.checkpoint import load_tensors, save_tensors
+from learning.evaluate import BookSample
+from learning.models.get import GotModel
+from learning.models.store import ModelInfo, ModelStore
+from learning.models.transfer import Progress
 from learning.pretraining.checkpoint import run_folder
 from tests.vidya_tui.shell import Shell
+from vidya_tui.worker.fetch import TOLD_EVERY
 
 
 def test_use_is_remembered_by_every_command(shell: Shell) -> None:
@@ -112,6 +119,50 @@ def test_what_the_network_does_not_bring(shell: Shell, monkeypatch: pytest.Monke
     assert "cannot be reached" in shell.fails("model", "import", "owner/model")
     assert "choose one of: smollm2-135m" in shell.fails("model", "get", "gpt-5")
     assert sorted(p.name for p in shell.home.models_path.iterdir()) == ["tiny"]
+
+
+def test_get_prints_progress_and_then_the_model(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    info = ModelStore(shell.home).info("tiny")
+    asked = list[object]()
+
+    def got(*_: object, progress: Progress, source: object, **__: object) -> GotModel:
+        asked.append(source)
+        for done in range(0, 100_001, 10):  # ten thousand reports in less than a second
+            progress(done, 100_000)
+        return GotModel(info, "hub", "")
+
+    def prepared(*_: object, progress: Callable[[float], None], **__: object) -> None:
+        time.sleep(TOLD_EVERY)
+        progress(0.5)
+
+    monkeypatch.setattr("learning.models.get.get_model", got)
+    monkeypatch.setattr("learning.evaluate.ask_book", lambda _: BookSample(3, 20))
+    monkeypatch.setattr("learning.lessons.prepare.prepare_model", prepared)
+    *progress, model = shell.rows("model", "get", "smollm2-135m", "--from", "hub")
+    assert asked == ["hub"]
+    assert all(row["event"] == "progress" and row["total"] == 100_000 for row in progress)
+    assert progress[0]["bytes"] == 0 and progress[-2]["bytes"] == progress[-1]["bytes"] == 100_000
+    assert [row["prepared"] for row in progress[-2:]] == [0.0, 0.5]
+    assert 3 <= len(progress) < 20, "a few a second"
+    assert model["name"] == "tiny" and model["source"] == "hub"
+    assert model["book"] == {"known": 3, "asked": 20}
+    in_words = shell.run("model", "get", "smollm2-135m")
+    assert asked[1] is None and "is in the home" in in_words.stdout
+    assert "tiny knows" not in in_words.stdout
+    assert "smollm2-135m knows 3 of 20 lines of Vidya's book, which is too few" in in_words.stderr
+
+
+def test_import_from_the_hub_prints_progress(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    def got(*_: object, progress: Progress, **__: object) -> ModelInfo:
+        progress(5, 10)
+        return ModelStore(shell.home).info("tiny")
+
+    monkeypatch.setattr("learning.models.get.import_from_hub", got)
+    progress, model = shell.rows("model", "import", "owner/model")
+    assert progress == {"event": "progress", "bytes": 5, "total": 10, "prepared": 0.0}
+    assert model["name"] == "tiny"
 
 
 def test_what_cannot_be_imported(shell: Shell, tmp_path: Path) -> None:
