@@ -172,6 +172,8 @@ class _Nights:
                         f"{kind}: the weights went back from version {before} to {journal.saved_version()}"
                     )
             owner.away(self.plan, began + seconds)
+            if self.options.quick:  # which is over too soon on a slow machine
+                owner.to_the_end(self.plan)
             owner.back()
             owner.settle()
             faults += owner.failed
@@ -258,11 +260,21 @@ class _Owner:
             else:
                 self.until(PracticeDone, Failed, end=end)
 
+    def to_the_end(self, plan: Idle) -> None:
+        """Practises until a run ends by itself."""
+        if not self.practising:
+            self.practising = True
+            self.teacher.send(plan.plan())
+        self._until_practised()
+
+    def _until_practised(self) -> None:
+        while self.practising:
+            self.until(PracticeDone, Failed)
+
     def back(self) -> None:
         """A key press, which ends the practice."""
         self.teacher.send(OwnerActive())
-        while self.practising:
-            self.until(PracticeDone, Failed)
+        self._until_practised()
 
     def talk(self, number: int) -> dict[int, tuple[int, str]]:
         """A message, a pick among its candidates, and the lesson; returns the judgement."""
