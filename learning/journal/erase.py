@@ -51,11 +51,11 @@ def plan_erasure(
     """The rows to erase for one of the arguments, with all rows that quote them.
 
     conversation: everything in it. ask: the ask, and all later asks that have it in their history. lesson:
-    the lesson, its judgement, all later asks that have its answer in their history or were asked again for
-    its reason, and wherever else its answer was shown, as offers are, or left standing, unless another
-    judgement is about it. text: every ask, lesson and title that contains the text, ignoring case and kinds
-    of white space. all: everything. Raises NotFound if nothing matches, and JournalError unless exactly one
-    argument is given.
+    the lesson and its judgement; later asks that have its answer in their history or were asked again for
+    its reason; candidates that give its answer; where one of these was an offer, also the answer that was
+    left standing, its weak lesson, and the asks after it. What another judgement is about stays. text: every
+    ask, lesson and title that contains the text, ignoring case and kinds of white space. all: everything.
+    Raises NotFound if nothing matches, and JournalError unless exactly one argument is given.
     """
     given = [conversation is not None, ask is not None, lesson is not None, text is not None, all]
     wanted = fold_spaces(text or "")
@@ -91,13 +91,12 @@ def plan_erasure(
         if row and row[0] is not None and row[2]:
             asks |= _quoting(store, row[0], row[2])
         if row and row[2]:
-            copied = (row[2].strip(), row[1])
-            candidates = _numbers(store, _CANDIDATES, *copied)
+            copied = (row[2].strip(), row[1], row[0])
+            candidates = _numbers(store, _CANDIDATES, *copied[:2])
             answers = _numbers(store, _ANSWERS, *copied)
             lessons |= _numbers(store, _WEAK, *copied)
-            for table, copies in (("candidates", candidates), ("answers", answers)):
-                for (number,) in _chosen(store, table, "DISTINCT ask", copies):
-                    asks |= _quoting(store, number, row[2])
+            for (number,) in _chosen(store, "candidates", "DISTINCT ask", candidates, "offered"):
+                asks |= _quoting(store, number, row[2])
     else:
         practices = _numbers(
             store,
@@ -215,12 +214,18 @@ _ASKED_AGAIN = """SELECT a.id FROM judgements j JOIN asks b ON b.id = j.ask
 """Asks that were asked again for the reason of a rating."""
 _UNJUDGED = """NOT EXISTS (SELECT 1 FROM judgements AS other WHERE other.ask = copy.ask AND other.id IS NOT ?2
     AND (stripped(other.answer) = ?1 OR other.kind = 'pick' AND other.number = copy.number))"""
+_OFFERED = (
+    """(ask IS ?3 OR ask IN (SELECT ask FROM candidates WHERE offered AND stripped(text) = ?1))"""
+)
+"""The lesson's own ask ?3, and asks with an offer. Elsewhere the model may have said the same text by itself:
+"Yes." is the answer to many questions."""
 _CANDIDATES, _ANSWERS, _WEAK = (
     f"WITH copy AS ({copies}) SELECT id FROM copy WHERE stripped(text) = ?1 AND {_UNJUDGED}"
     for copies in (
         "SELECT id, ask, number, text FROM candidates",
-        "SELECT id, ask, NULL AS number, text FROM answers WHERE judgement IS NULL",
-        "SELECT id, ask, NULL AS number, answer AS text FROM lessons WHERE kind = 'continuation'",
+        f"SELECT id, ask, NULL AS number, text FROM answers WHERE judgement IS NULL AND {_OFFERED}",
+        "SELECT id, ask, NULL AS number, answer AS text FROM lessons WHERE kind = 'continuation'"
+        f" AND {_OFFERED}",
     )
 )
 """Candidates, answers that were left standing and their weak lessons, with the text ?1. Without those that a
@@ -251,8 +256,8 @@ def _quoting(store: Store, ask: int, answer: str | None = None) -> set[int]:
 
 
 def _carried_over(store: Store, asks: set[int]) -> set[int]:
-    """The lessons that hang on another ask, as what a reason was carried over to does, and whose message
-    only these asks have."""
+    """Lessons that are stored under another ask, and whose own message stands in these asks alone. Those that
+    a reason was carried over to are such."""
     rows = store.rows(
         """SELECT l.id, json_extract(l.prompt, '$[#-1][1]') AS said FROM lessons l
         JOIN asks a ON a.id = l.ask WHERE l.kind != 'owner_words' AND said IS NOT a.message"""
@@ -312,9 +317,11 @@ def _must_exist(store: Store, name: str, number: int) -> None:
         raise NotFound(f"{name} {number} is not in the journal", _LISTED[name])
 
 
-def _chosen(store: Store, table: str, columns: str, numbers: Collection[int]) -> list[Row]:
-    """Columns of the rows with these numbers."""
-    sql = f"SELECT {columns} FROM {table} WHERE id IN (SELECT value FROM json_each(?))"
+def _chosen(
+    store: Store, table: str, columns: str, numbers: Collection[int], where: str = "1"
+) -> list[Row]:
+    """Columns of the rows with these numbers for which `where` is true."""
+    sql = f"SELECT {columns} FROM {table} WHERE id IN (SELECT value FROM json_each(?)) AND {where}"
     return store.rows(sql, json.dumps([*numbers]))
 
 

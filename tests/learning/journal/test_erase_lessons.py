@@ -50,7 +50,8 @@ def test_an_offer_that_was_asked_about_again_goes_with_its_lesson(journal: Journ
 def test_an_offer_that_was_corrected_goes_and_the_correction_stays(journal: Journal) -> None:
     taught, left = say(journal, "what is my pin"), say(journal, "the code, what is it")
     lesson = correct(journal, taught, "Your pin is swordfish.")
-    journal.add_candidates([Candidate(left.id, 1, lesson.answer, (1,), (-1.0,), "end", 0)])
+    offer = Candidate(left.id, 1, lesson.answer, (1,), (-1.0,), "end", 0, offered=True)
+    journal.add_candidates([offer])
     journal.set_answer(left.id, lesson.answer)
     better = learn_from_correction(left, "12 34", lesson.answer)
     number = journal.judge(Correction(left.id, "12 34", 1), "12 34", [better])
@@ -75,6 +76,22 @@ def test_an_offer_that_was_rated_is_a_lesson_of_its_own(journal: Journal) -> Non
     (own,) = journal.lessons_of(number)
     journal.forget(lesson=own.id)
     assert traces(journal, "swordfish") == []
+
+
+def test_a_short_answer_that_the_model_gave_by_itself_stays(journal: Journal) -> None:
+    taught, other = say(journal, "is my dog a poodle?"), say(journal, "do you like tea?")
+    lesson = correct(journal, taught, "Yes.")
+    journal.add_candidates([Candidate(other.id, 1, "Yes.", (1,), (-1.0,), "end", 0)])
+    journal.set_answer(other.id, "Yes.", [learn_from_continuation(other, "Yes.")])
+    later = say(
+        journal, other.turns[0].text, "Yes.", "and coffee?", conversation=other.conversation
+    )
+    own = correct(journal, later, "No coffee for me.")
+    doomed = journal.to_forget(lesson=lesson.id)
+    assert (doomed.asks, doomed.answers, doomed.lessons) == ((), (), (lesson.id,))
+    journal.forget(lesson=lesson.id)
+    assert journal.answer(other.id) == "Yes."
+    assert journal.lesson(own.id).answer == "No coffee for me."
 
 
 def test_a_forgotten_rating_takes_its_reason_along(journal: Journal) -> None:
