@@ -105,7 +105,7 @@ def judge_facts(asker: Asker, facts: Sequence[PersonFact], knew: Sequence[bool])
     those, known now.
     "yes_no": both of a pair are right. "unknown": answers that admit that nothing was said about it.
     "refused": answers to the taught question, in any words, that say they do not know.
-    "neighbours_told", "unknown_told": questions about somebody else, and on the same subject, that get the
+    "neighbours_leaked", "unknown_told": questions about somebody else, and on the same subject, that get the
     fact all the same.
     """
     asked: list[tuple[str, str, Right, str | None]] = []
@@ -117,7 +117,7 @@ def judge_facts(asker: Asker, facts: Sequence[PersonFact], knew: Sequence[bool])
         asked += [("yes_no", one.prompt, one.right, None) for one in (fact.yes, fact.no)]
         asked.append(("unknown", fact.unknown, admits, None))
         asked.append(("unknown_told", fact.unknown, fact.right, None))
-        asked.append(("neighbours_told", fact.neighbour, fact.right, None))
+        asked.append(("neighbours_leaked", fact.neighbour, fact.right, None))
     questions = list(dict.fromkeys(question for _, question, _, _ in asked))
     said = dict(zip(questions, asker.ask(questions), strict=True))
     found: dict[str, list[bool]] = {}

@@ -242,7 +242,7 @@ def _line(name: str, rows: Sequence[Mapping[str, Any]]) -> list[object]:
         *(_percent(rows, kind) for kind in ("hop", "yes_no", "neighbours", "controls")),
         *(
             _percent(rows, kind)
-            for kind in ("unknown", "refused", "neighbours_told", "unknown_told")
+            for kind in ("unknown", "refused", "neighbours_leaked", "unknown_told")
         ),
     ]
 

@@ -167,7 +167,11 @@ def _keep(options: BenchOptions, plan: Plan, pupil: LearnerPupil, result: dict[s
             half = out / f"{HOME}half"
             shutil.rmtree(half, ignore_errors=True)
             pupil.save(half)
-            half.rename(out / f"{HOME}{number}")
+            whole = out / f"{HOME}{number}"
+            shutil.rmtree(
+                whole, ignore_errors=True
+            )  # of a run that was killed before its row was written
+            half.rename(whole)
     except OSError as error:
         what = f"{out}: the home cannot be copied ({error.strerror})"
         raise DataError(what, "name another folder: --out") from error

@@ -10,6 +10,8 @@ from typing import Any
 from learning.journal.database import Store
 from learning.journal.standing import stands
 
+UNDERSTANDING = ("ways_known", "ways_asked", "neighbours_leaked", "neighbours_asked", "measured")
+"""Columns of a lesson that describe weights, so an import leaves them out."""
 TABLES: dict[str, tuple[str, ...]] = {
     "conversations": ("id", "created", "title"),
     "asks": (
@@ -29,7 +31,7 @@ TABLES: dict[str, tuple[str, ...]] = {
     "lessons": (
         *("id", "ask", "judgement", "kind", "prompt", "answer", "rejected", "weight"),
         *("replaces", "state", "created", "blamed_from", "blamed_to"),
-        *("ways_known", "ways_asked", "neighbours_told", "neighbours_asked", "measured"),
+        *UNDERSTANDING,
     ),
     "retractions": ("lesson", "created"),
     "lesson_events": ("lesson", "state", "created"),

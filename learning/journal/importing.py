@@ -19,7 +19,7 @@ from typing import Any, get_args
 from engine.config import Sampling
 from engine.errors import ConfigError, DataError
 from learning.journal.database import Store
-from learning.journal.export import JSON_COLUMNS, PACKED, TABLES
+from learning.journal.export import JSON_COLUMNS, PACKED, TABLES, UNDERSTANDING
 from learning.journal.rows import NEWEST_SHORTER
 from learning.protocol.records import Ending, LessonKind, LessonState, Role
 
@@ -48,12 +48,7 @@ CONVERSATION = {
     "lesson": "SELECT conversation FROM lessons l JOIN asks ON asks.id = ask WHERE l.id = ?",
 }
 """SQL for the conversation of a row, by the column that refers to the row's parent."""
-UNDERSTANDING = ("ways_known", "ways_asked", "neighbours_told", "neighbours_asked", "measured")
-"""Columns that are NULL for a lesson that was not measured."""
-ADDED = (
-    *("title", "certainty", "offered", "old", "reason", "blamed_from", "blamed_to"),
-    *UNDERSTANDING,
-)
+ADDED = ("title", "certainty", "offered", "old", "reason", "blamed_from", "blamed_to")
 """Columns that exports of earlier versions lack."""
 OPTIONAL = (
     *("ask", "judgement", "parent", "number", "text", "value", "seed", "replaces"),
@@ -123,7 +118,11 @@ class _Import:
         if unknown:
             row["parent"] = None
         row = dict.fromkeys(ADDED) | row
-        values = {column: _checked(column, row[column]) for column in columns if column != "id"}
+        values = {
+            column: _checked(column, row[column])
+            for column in columns
+            if column not in ("id", *UNDERSTANDING)
+        }
         theirs = _checked("id", row["id"]) if "id" in columns else None
         for column, target in LINKS.items():
             if values.get(column) is not None:
@@ -228,7 +227,7 @@ def _checked(column: str, value: Any) -> Any:
         good = isinstance(value, list) and all(isinstance(one, kind) for one in value)
     elif column == "sampling":
         good = all(isinstance(one, int | float) for one in Sampling(**value).to_dict().values())
-    elif column in ("created", "measured"):
+    elif column == "created":
         good = isinstance(value, float) and 0 <= value < YEAR_10000
     elif column == "certainty":
         good = isinstance(value, float) and 0.0 <= value <= 1.0

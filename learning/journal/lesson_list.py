@@ -32,7 +32,7 @@ _MAIN, _WEAK, _LISTED = (
     of_kinds(kinds, "l") for kinds in (MAIN_KINDS, UNJUDGED, (*MAIN_KINDS, *UNJUDGED))
 )
 _STANDS = stands("l")
-_UNDERSTANDING = "ways_known, ways_asked, neighbours_told, neighbours_asked"
+_UNDERSTANDING = "ways_known, ways_asked, neighbours_leaked, neighbours_asked"
 
 
 @dataclass(frozen=True)

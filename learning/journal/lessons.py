@@ -157,10 +157,13 @@ class LessonJournal(Store):
         return next((lesson for lesson in found if lesson.id not in skip), None)
 
     def set_lesson_state(self, lesson: int, state: LessonState) -> None:
-        """Sets a lesson's state, and appends an event. Raises NotFound."""
+        """Sets a lesson's state, and appends an event. Removes what was measured of it in its earlier state,
+        because that describes other weights. Raises NotFound."""
         with self.writing() as connection:
             changed = connection.execute(
-                "UPDATE lessons SET state = ? WHERE id = ?", (state, lesson)
+                """UPDATE lessons SET state = ?, ways_known = NULL, ways_asked = NULL,
+                neighbours_leaked = NULL, neighbours_asked = NULL, measured = NULL WHERE id = ?""",
+                (state, lesson),
             ).rowcount
             if not changed:
                 raise NotFound(f"lesson {lesson} is not in the journal", "it may be forgotten")

@@ -226,11 +226,11 @@ MIGRATIONS: tuple[Migration, ...] = (
     (
         "ALTER TABLE lessons ADD COLUMN ways_known INTEGER",
         "ALTER TABLE lessons ADD COLUMN ways_asked INTEGER",
-        "ALTER TABLE lessons ADD COLUMN neighbours_told INTEGER",
+        "ALTER TABLE lessons ADD COLUMN neighbours_leaked INTEGER",
         "ALTER TABLE lessons ADD COLUMN neighbours_asked INTEGER",
         """ALTER TABLE lessons ADD COLUMN measured REAL CHECK (measured IS NULL
             OR coalesce(ways_known BETWEEN 0 AND ways_asked, 0)
-            AND coalesce(neighbours_told BETWEEN 0 AND neighbours_asked, 0))""",
+            AND coalesce(neighbours_leaked BETWEEN 0 AND neighbours_asked, 0))""",
     ),
 )
 

@@ -197,13 +197,19 @@ def kept_curriculum(store: Store, arms: tuple[str, ...], method: str) -> dict[st
 
 
 def joined_rungs(store: Store, model: str, since: float = 0.0) -> tuple[str, ...]:
-    """The rungs that have joined in practice of this model (learning.practice.supply.ladder), in order.
-    model: name of its folder; "": any. since: Unix time in seconds."""
-    sql = """SELECT id, task, record, outcome, created FROM practices
+    """The rungs that have joined in practice of this model (learning.practice.supply.ladder), in order. Not
+    those of runs whose lessons were all taken back. model: name of its folder; "": any. since: Unix time in
+    seconds."""
+    sql = """SELECT id FROM practices
         WHERE created >= ? AND outcome LIKE '%"joined": ["%' ORDER BY id"""
-    entries = [_entry(row) for row in store.rows(sql, since)]
-    found = [one.outcome or {} for one in entries if model in ("", one.record["model"])]
-    return tuple(dict.fromkeys(rung for outcome in found for rung in outcome["joined"]))
+    found = listed_practices(store, [number for (number,) in store.rows(sql, since)])
+    outcomes = [
+        run.entry.outcome or {}
+        for run in found
+        if model in ("", run.entry.record["model"])
+        and (not run.lessons or any(holds for _, holds in run.lessons))
+    ]
+    return tuple(dict.fromkeys(rung for outcome in outcomes for rung in outcome["joined"]))
 
 
 def practice_samples(store: Store, run: int, limit: int | None = None) -> list[PracticeSample]:

@@ -1,9 +1,9 @@
 """Whether a lesson was understood: asks its question in wordings that no step has seen, and questions about
 somebody or something else that should not get its answer.
 
-The figures are only told. To take back rehearsals after which more of the other questions got the answer, and
-no more wordings were known, did not pay (benchmarks/results/specificity.md): mostly both rise together. The
-other questions cost a quarter of a second of one core a lesson at 10M, and half of that after its rehearsals.
+The figures are only reported. Taking back rehearsals that leak to other questions was tried and did not help:
+leaks and known wordings mostly rise together (benchmarks/results/specificity.md). The other questions cost a
+quarter of a second of one core a lesson at 10M, and half of that after its rehearsals.
 """
 
 from __future__ import annotations

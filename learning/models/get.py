@@ -68,7 +68,7 @@ def get_model(
     failed = list[HubUnreachable]()
     for place in (source,) if source else known.sources:
         if failed:
-            say(f"{failed[-1].what}; it is fetched out of the {place} instead")
+            say(f"{failed[-1].what}; it comes from the {place} instead")
         try:
             if place == "hub":
                 info = import_from_hub(

@@ -1,6 +1,6 @@
 """A critic for practice: a value of states, learned from the answers that are drawn anyway.
 
-Until it foretells rewards of answers that it has not seen, practice goes on with the credit of whole answers.
+Until it predicts the returns of new answers, practice goes on with the credit of whole answers.
 From then on every token, or every reply of a conversation, is credited by the errors of the value
 (generalised advantage estimation). Its values are of returns that `critic.gamma` discounts from reply to
 reply; a reward comes with the last token of the reply that it follows.

@@ -2,8 +2,8 @@
 torch.
 
 Any key press goes to the teacher as OwnerActive, which ends the practice; this module only decides when
-to start. What has to be practised alone is alone until it is pointless; then the night goes on with the
-others.
+to start. A task that cannot be mixed is practised first. When more of it would be pointless, the others are
+practised.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Idle:
     over: bool = False
     """More practice would be pointless until the next key press."""
     own_over: bool = False
-    """The same of the owner's task, where it is practised alone."""
+    """More practice of the owner's task alone would be pointless."""
 
     def key(self, now: float) -> None:
         """Records a key press."""
@@ -72,7 +72,8 @@ class Idle:
                 self.task, warm_up=True, settings=self.settings, options=options, idle=True
             )
         own = () if self.alone else (chosen,)
-        options = self._without("self_play.", "few.")
+        firsts = () if own else ("curriculum.first=",)  # the first of the others is not the owner's
+        options = self._without("self_play.", "few.", *firsts)
         arms = tuple(dict.fromkeys((*own, *self.others)))
         climbing = climbs(arms)
         if len(arms) == 1 and own and not climbing:

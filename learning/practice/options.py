@@ -129,7 +129,8 @@ def _unloaded(kind: type) -> Any:
 
 
 def _stand_in(where: str) -> Any:
-    """Has the name of the function at "module:function", and is not callable."""
+    """Has the name of the function at "module:function", and is not callable: settings that are only checked
+    compare names, and loading the functions would import torch."""
     module, _, name = where.partition(":")
     return SimpleNamespace(__module__=module, __name__=name)
 

@@ -57,6 +57,7 @@ class PracticeRecord:
     processes: int = 1
     """Number of processes that shared the work; each draws with a seed of its own."""
     own_arms: int = 1
+    """How many arms, from the first on, together got the share `curriculum.first`."""
     climbs: bool = False
     """As requested."""
     value: str = ""

@@ -84,8 +84,8 @@ class Reader:
         return float(k3(now, was).mean()) if len(now) else 0.0
 
     def mismatch(self, model: Model, groups: Sequence[ScoredGroup]) -> float:
-        """Mean of |log π_drawn - log π| per token, in nats, π in float32: what is more than rounding is an
-        error of drawing."""
+        """Mean of |log π_drawn - log π| per token, in nats, π in float32. A value above rounding means
+        that drawing has an error."""
         drawn, now = _drawn(groups), _flat(self.read(model, groups, precise=True))
         return float((drawn - now).abs().mean()) if len(drawn) else 0.0
 

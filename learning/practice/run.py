@@ -183,8 +183,8 @@ class PracticeRun:
                 outcome.asked_before = outcome.asked_before or report.asking.levels
             if report.mismatch > MISMATCH:
                 self._mismatch = (
-                    f"drawing and training disagree by {report.mismatch:.3f} nats a token: what is learned "
-                    "is not what was drawn; report this"
+                    f"drawn log-probabilities are off by {report.mismatch:.3f} nats a token: drawing has an "
+                    "error; report this"
                 )
             alike = self._alike(alike, report)
             idle = 0 if report.updates else idle + 1

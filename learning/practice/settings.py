@@ -84,8 +84,8 @@ class CriticSettings:
     lam: float = 0.95
     """Decay of later errors in an advantage, 0 to 1 a step."""
     gamma: float = 1.0
-    """What a later reward of a conversation counts, above 0 to 1 a reply; 1: as much as one at once. Answers
-    of one reply do not depend on it."""
+    """Discount factor per reply for later rewards of a conversation, above 0, at most 1; 1: no discount.
+    Answers of one reply do not depend on it."""
     explained: float = 0.2
     """Least explained variance of the returns of new answers for the value to be used, 0 to 1."""
     earlier: float = 0.8

@@ -58,7 +58,7 @@ from learning.rewards.task import Problem, Task
 
 READ_GROUPS = 4
 """Groups per step, dead or not, on which the KL from the weights before the first step is estimated, and
-whether drawing computes what training does."""
+the mismatch of drawing is measured."""
 
 
 class GrpoTrainer:
@@ -90,6 +90,8 @@ class GrpoTrainer:
         self._rng = random.Random(seed)
         self.generator = torch.Generator().manual_seed(team.own_seed(seed))
         self.roller = self._sampler(tokenizer, task)
+        self._samplers = [self.roller]
+        """All that draw; in self-play there is one for questions too."""
         self._reader = Reader(settings.objective, self.roller.never, pause, team)
 
         def fits(problem: Problem) -> bool:
@@ -188,7 +190,8 @@ class GrpoTrainer:
         def heard(now: WarmUpReport) -> None:
             self.updates = before + now.step
             self.taught_tags = now.tagged
-            self.roller.says_tags |= now.tagged
+            for drawer in self._samplers:
+                drawer.says_tags |= now.tagged
             report(now)
 
         return warm_up(

@@ -192,7 +192,7 @@ class Understanding:
     """Number of other wordings of the question in which the answer is known."""
     ways_asked: int = 0
     """Number of wordings that were asked; none of them is ever trained. 0: none were asked."""
-    neighbours_told: int = 0
+    neighbours_leaked: int = 0
     """Number of questions about somebody or something else that get the lesson's own words, and did not
     before the lesson."""
     neighbours_asked: int = 0
@@ -227,14 +227,14 @@ class LessonReport:
     ways_known: int = 0
     """This and the following: see Understanding."""
     ways_asked: int = 0
-    neighbours_told: int = 0
+    neighbours_leaked: int = 0
     neighbours_asked: int = 0
 
     @property
     def understanding(self) -> Understanding:
         """The last four figures."""
         return Understanding(
-            self.ways_known, self.ways_asked, self.neighbours_told, self.neighbours_asked
+            self.ways_known, self.ways_asked, self.neighbours_leaked, self.neighbours_asked
         )
 
 
@@ -339,8 +339,8 @@ class StepFigures:
     ratio: float = 1.0
     """Mean ratio of probabilities, now to when drawn, over the updates; 1 without an update."""
     mismatch: float = 0.0
-    """Mean difference of log-probabilities between drawing and training in the first update, in nats; 0 if
-    that had answers of earlier steps."""
+    """Mean difference of log-probabilities as drawn and as computed in float32, in nats a token, over some of
+    the answers."""
     arms: tuple[ArmFigures, ...] = ()
     """Of each task and difficulty, where several are practised."""
     asking: AskingFigures | None = None

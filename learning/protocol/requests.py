@@ -124,7 +124,7 @@ class Practise:
     """Tasks, each with its settings, such as "chain_sum max_terms=3", among which a curriculum chooses.
     Empty: `task` with `settings` alone."""
     own_arms: int = 1
-    """How many of the arms, from the first on, share what `curriculum.first` gives."""
+    """How many arms, from the first on, together get the share `curriculum.first`."""
     climbs: bool = False
     """Whether tasks without settings are practised on their ladders (learning.practice.supply.ladder)."""
     idle: bool = False

@@ -95,9 +95,9 @@ def understood(found: Understanding) -> str:
     ways = others = ""
     if found.ways_asked:
         ways = f"known in {found.ways_known} of {counted(found.ways_asked, 'way')}"
-    if found.neighbours_told:
+    if found.neighbours_leaked:
         asked = counted(found.neighbours_asked, "other question")
-        others = f"given to {found.neighbours_told} of {asked}"
+        others = f"given to {found.neighbours_leaked} of {asked}"
     return ", ".join(filter(None, (ways, others)))
 
 

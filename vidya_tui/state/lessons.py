@@ -167,7 +167,7 @@ def led_to(taught: Taught) -> str:
 
 def how_well(found: Understanding) -> str:
     """How well a lesson was understood; empty where nothing was asked."""
-    kept = found.neighbours_asked and not found.neighbours_told
+    kept = found.neighbours_asked and not found.neighbours_leaked
     others = f"given to none of {counted(found.neighbours_asked, 'other question')}" if kept else ""
     return ", ".join(filter(None, (learner.understood(found), others)))
 

@@ -90,7 +90,12 @@ class TasteSigns:
             distinct=distinct_pairs(tokens),
             disagreement=self._task.disagreement([(s.problem.prompt, s.text) for s in samples]),
             agreement=agreement(
-                self._choices, self._chosen, trainer.model, trainer.settings.objective, self._pause
+                self._choices,
+                self._chosen,
+                trainer.model,
+                trainer.settings.objective,
+                trainer.roller.never(trainer.model),
+                self._pause,
             ),
             choices=len(self._choices),
             right=look.right,
@@ -141,12 +146,13 @@ def agreement(
     chosen: Sequence[int],
     model: Model,
     settings: GrpoSettings,
+    never: Sequence[int] = (),
     pause: Callable[[], None] = lambda: None,
 ) -> float:
     """Share of pairs, chosen and not chosen, of which the policy finds the chosen answer likelier, 0 to 1:
-    the mean over choices; 0 for none."""
+    the mean over choices; 0 for none. never: ids that answers never have."""
     shares = list[float]()
-    values = log_probabilities(model, groups, settings, pause=pause)
+    values = log_probabilities(model, groups, settings, never=never, pause=pause)
     for own, mine in zip(values, chosen, strict=True):
         sums = [float(one.sum()) for one in own]
         others = [value for place, value in enumerate(sums) if place != mine]

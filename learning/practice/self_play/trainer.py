@@ -86,6 +86,7 @@ class SelfPlayTrainer(GrpoTrainer):
         self._asked_task = task
         self._asking = AskingTask(task, own.examples, random.Random(seed))
         self._asker = self._sampler(tokenizer, self._asking)
+        self._samplers.append(self._asker)
         # together as many texts to an update as where the questions are the task's own
         texts = (settings.groups - own.questions) * settings.group_size
         enough = settings.buffer_size or max(1, texts // own.answers)

@@ -251,7 +251,8 @@ class ArmChoice:
         self._arms = arms
 
     def probabilities(self) -> Tensor:
-        """Of each arm, [K]; at least `floor` / K of what the share of the first ones leaves."""
+        """Of each arm, [K]. The own arms together have at least `first`; each has at least `floor` / K of
+        the rest."""
         found = self._curriculum.probabilities()
         least, own = self._least.clone(), found[: self._own]
         # a curriculum may give the own arms nothing at all: then they share alike

@@ -1,4 +1,4 @@
-"""Practice that climbs: a task named without settings is practised on its ladder, as far as was reached.
+"""Practice that climbs: a task without settings is practised on all rungs of its ladder reached so far.
 
 A rung is an arm. When the highest one is solved the next rung joins, and the solved ones stay arms, so that
 the curriculum's floor keeps them. What has joined is in the journal with the runs, for each model by itself.
@@ -17,8 +17,8 @@ from learning.rewards.ladders import LADDERS
 SOLVED = 0.9
 """Held-out accuracy of the highest rung, 0 to 1, from which on the next one joins."""
 MOSTLY = 0.5
-"""The same at the end of a run in which too few problems had answers that differ: then most are right, and
-not wrong."""
+"""The same at the end of a run in which too few problems had answers that differ: answers that are all alike
+are then mostly right."""
 EXHAUSTED = ("solved", "too_few")
 """Ways a run ends that had too little left to learn."""
 

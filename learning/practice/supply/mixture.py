@@ -109,7 +109,7 @@ class CurriculumSource:
 
     def learn(self, drawn: Sequence[Drawn]) -> None:
         """See ProblemSource. Groups that could not be judged say nothing. An arm gains by how right its
-        answers are: what coins pay in a conversation is nothing to be learned."""
+        answers are; payments inside a conversation do not count."""
         groups = [group for part in drawn for group in part.groups if group]
         own = {name: [g for g in groups if g[0].problem.arm == name] for name in self._names}
         weights = self._choice.probabilities().tolist()
@@ -155,8 +155,8 @@ class CurriculumSource:
         return found
 
     def warmed(self, samples: Sequence[Sample], enough: float) -> float:
-        """See ProblemSource. A task is warm once one of its difficulties is, unless each has to be; what is
-        returned is the share of the coldest."""
+        """See ProblemSource. A task is warm when one of its arms is, or with `warm_each` when every arm is.
+        Returns the share of right answers of the coldest."""
         best = right_by_arm(samples)
         if not self._warm_each:
             best = best_by_task(best)

@@ -110,7 +110,7 @@ def test_shares_of_two_facts_worked_out_by_hand() -> None:
         "unknown": 1 / 2,
         "refused": 1 / 14,
         "unknown_told": 1 / 2,
-        "neighbours_told": 1 / 2,
+        "neighbours_leaked": 1 / 2,
         "retained": 1 / 2,
     }
     assert judge_facts(asker, [CAT, TOWN], [True, False])["retained"] == 1.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -133,6 +134,22 @@ def test_the_life_of_another_model_begins_anew(
     monkeypatch.setattr(long_life, "_live", lambda *_: None)
     result = long_life.run(options)
     assert result["rows"] == result["resumed"] == [] and result["start"] != "another"
+
+
+def test_a_copy_whose_row_was_not_written_is_made_anew(tmp_path: Path) -> None:
+    class Saved:
+        def save(self, folder: Path) -> None:
+            folder.mkdir()
+            (folder / "new").touch()
+
+    left = tmp_path / "long_life_home_3"
+    left.mkdir()
+    (left / "old").touch()
+    plan = replace(long_life.make_plan(quick=True), count=6)
+    result = {"rows": [{"lessons": 3}]}
+    with pytest.raises(KeyError):  # the report of so little; the home is copied before
+        long_life._keep(BenchOptions(tmp_path, out=tmp_path), plan, Saved(), result)  # type: ignore[arg-type]
+    assert [path.name for path in left.iterdir()] == ["new"]
 
 
 def test_a_life_goes_on_only_from_the_home_of_its_last_row(tmp_path: Path) -> None:

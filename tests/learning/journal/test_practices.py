@@ -11,6 +11,7 @@ from learning.journal.practices import (
     add_practice_step,
     begin_practice,
     end_practice,
+    joined_rungs,
     listed_practices,
     practice_entry,
     practice_ids,
@@ -95,3 +96,14 @@ def test_runs_are_found_by_task_settings_and_model(journal: Journal) -> None:
         "%": [],
     }.items():
         assert practice_ids(journal, search) == found, search
+
+
+def test_a_rung_leaves_with_the_practice_that_it_joined_in(journal: Journal) -> None:
+    for lesson in (True, False):
+        run = begin_practice(journal, "sums", {"model": "10m", "options": {}})
+        if lesson:
+            save(journal, "sums")
+        end_practice(journal, run, {"joined": [f"sums most={run}"]})
+    assert joined_rungs(journal, "10m") == ("sums most=1", "sums most=2")
+    journal.retract(1)
+    assert joined_rungs(journal, "10m") == ("sums most=2",), "nothing was saved of the other"

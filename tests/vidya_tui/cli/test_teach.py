@@ -183,7 +183,7 @@ def test_a_part_of_an_answer_is_blamed_in_the_shell(shell: Shell) -> None:
     [
         {},
         {"ways_known": 4, "ways_asked": 5},
-        {"ways_known": 4, "ways_asked": 5, "neighbours_told": 0, "neighbours_asked": 3},
+        {"ways_known": 4, "ways_asked": 5, "neighbours_leaked": 0, "neighbours_asked": 3},
     ],
 )
 def test_how_well_it_was_understood_is_printed_where_it_was_asked(

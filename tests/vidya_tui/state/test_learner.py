@@ -65,7 +65,7 @@ def test_before_and_without_the_model() -> None:
         ({}, "learned in 2.1 s"),
         ({"ways_known": 4, "ways_asked": 5}, "learned in 2.1 s, known in 4 of 5 ways"),
         (
-            {"ways_known": 4, "ways_asked": 5, "neighbours_told": 1, "neighbours_asked": 3},
+            {"ways_known": 4, "ways_asked": 5, "neighbours_leaked": 1, "neighbours_asked": 3},
             "learned in 2.1 s, known in 4 of 5 ways, given to 1 of 3 other questions",
         ),
         (
