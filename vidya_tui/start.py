@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import signal
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -72,6 +73,9 @@ def _open(options: Options, plain: bool) -> int:
                 return run_lines(home, journal, teacher, settings, seed=options.seed)
             finally:
                 journal.close()
+        if callable(signal.getsignal(signal.SIGINT)):
+            # asyncio replaces no other handler, and then ctrl+c would leave the terminal in the app's mode
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             with first_frame.shown(home):
                 from vidya_tui.app.app import run_app

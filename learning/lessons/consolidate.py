@@ -156,7 +156,7 @@ class Consolidator:
         if rehearsal.lesson is not None and rehearsal.done:
             lesson, pause = rehearsal.lesson, self._transaction.pause
             found = measure(self._transaction, lesson, example, rehearsal.others, pause)
-            if found.ways_asked:
+            if found.ways_asked or found.neighbours_leaked:
                 self._tell(Understood(lesson, found))
 
     def _revisit(self) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import io
+import signal
+from pathlib import Path
 
 import pytest
 
-from vidya_tui.start import _paintable
+from vidya_tui.options import Options
+from vidya_tui.start import _paintable, open_app
 
 
 class Tty(io.StringIO):
@@ -41,3 +44,26 @@ def test_a_pipe_gets_lines_without_a_word(monkeypatch: pytest.MonkeyPatch) -> No
         monkeypatch.setattr(f"sys.{name}", stream)
     monkeypatch.setenv("TERM", "xterm")
     assert not _paintable() and said.getvalue() == ""
+
+
+def test_asyncio_can_take_ctrl_c_from_the_app(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It replaces Python's own handler alone; by another one a first start was interrupted with the terminal
+    in the alternate screen."""
+    seen = []
+
+    def run_app(*_: object, **__: object) -> int:
+        seen.append(signal.getsignal(signal.SIGINT))
+        return 0
+
+    monkeypatch.setattr("vidya_tui.app.app.run_app", run_app)
+    monkeypatch.setattr("vidya_tui.start._paintable", lambda: True)
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        for own in (lambda *_: None, signal.SIG_IGN):
+            signal.signal(signal.SIGINT, own)
+            assert open_app(Options(tmp_path)) == 0
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert seen == [signal.default_int_handler, signal.SIG_IGN], "a background job ignores ctrl+c"

@@ -154,9 +154,13 @@ def get_model(name: str, source: Source | None, options: Options) -> None:
     with home.lock(), download_progress(name, options) as progress:
         got = fetch(home, ModelStore(home), name, progress=progress, say=say, source=source)
         if shipped_adapter(name):
-            book = ask_book(got.info.path)
-            say(book.told(name))
+            try:
+                book = ask_book(got.info.path)
+            except VidyaError as error:  # the model is there all the same
+                say(f"{name} could not be asked its book: {error}")
         prepare_model(home, got.info, say=say, progress=progress.prepared)
+    if book:
+        say(book.told(name))
     more = {"source": got.source, "book": asdict(book) if book else None}
     _is_there(got.info, options, more)
 
@@ -185,9 +189,10 @@ def import_model(source: Path, name: str | None, options: Options) -> None:
         if HUB_NAME.fullmatch(str(source)) and not source.exists():
             with download_progress(source.name, options) as progress:
                 info = import_from_hub(home, store, str(source), name, progress=progress, say=say)
+                prepare_model(home, info, say=say, progress=progress.prepared)
         else:
             info = copy_in(store, source, name)
-        prepare_model(home, info, say=say)
+            prepare_model(home, info, say=say)
     _is_there(info, options)
 
 

@@ -85,7 +85,9 @@ def teach(
             ask = _asked(place, ask_id)
             if text is not None and not text.strip():
                 raise VidyaError("--say is empty", "give the answer that should be said")
-            value: Literal["good", "bad"] | None = "good" if rate == "good" else "bad"
+            value: Literal["good", "bad"] | None = None
+            if rate is not None:
+                value = "good" if rate == "good" else "bad"
             if not judge(place, ask, AskVerdict(pick, text, value, reason or "", part)):
                 say(f"ask {ask.id} was judged so already: there is nothing new to learn")
             place.learn(show)

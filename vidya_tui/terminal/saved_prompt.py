@@ -18,8 +18,8 @@ class Unsent:
     def __init__(self, home: Home) -> None:
         self._path = home.unsent_path
         self._kept = False
-        self._saved = ""
-        """What this run of the program left in the file."""
+        self._saved = self._before = ""
+        """What this run of the program left in the file, and what it left there before."""
         self._earlier = ""
         """What was in the file from elsewhere and is not restored yet."""
 
@@ -40,15 +40,15 @@ class Unsent:
         there = self.read()
         if self._kept:
             return
-        if there != self._saved:
+        if there not in (self._saved, self._before):  # a signal may come between the two
             self._earlier = there
         whole = "\n".join(filter(str.strip, (self._earlier, text)))
+        self._before, self._saved = there, whole
         with contextlib.suppress(OSError):
             if not whole:
                 self._path.unlink(missing_ok=True)
             elif whole != there:
                 write_atomically(self._path, whole)
-            self._saved = whole
 
     def keep(self, text: str) -> None:
         """Saves the text for the last time, because the app is closing. An empty one is not the last: the

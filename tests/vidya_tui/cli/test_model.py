@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.errors import VidyaError
 from engine.storage.checkpoint import load_tensors, save_tensors
 from learning.evaluate import BookSample
 from learning.models.get import GotModel
@@ -121,6 +122,27 @@ def test_what_the_network_does_not_bring(shell: Shell, monkeypatch: pytest.Monke
     assert sorted(p.name for p in shell.home.models_path.iterdir()) == ["tiny"]
 
 
+def prepared(*_: object, progress: Callable[[float], None], **__: object) -> None:
+    time.sleep(TOLD_EVERY)
+    progress(0.5)
+
+
+def test_a_model_that_cannot_be_asked_is_there_all_the_same(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    got = GotModel(ModelStore(shell.home).info("tiny"), "package", "")
+    monkeypatch.setattr("learning.models.get.get_model", lambda *_, **__: got)
+
+    def unreadable(_: object) -> BookSample:
+        raise VidyaError("book.txt: cannot be read", "mend it")
+
+    monkeypatch.setattr("learning.evaluate.ask_book", unreadable)
+    monkeypatch.setattr("learning.lessons.prepare.prepare_model", lambda *_, **__: None)
+    done = shell.run("model", "get", "smollm2-135m")
+    assert done.exit_code == 0 and "is in the home" in done.stdout
+    assert "could not be asked its book: book.txt: cannot be read" in done.stderr
+
+
 def test_get_prints_progress_and_then_the_model(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -132,10 +154,6 @@ def test_get_prints_progress_and_then_the_model(
         for done in range(0, 100_001, 10):  # ten thousand reports in less than a second
             progress(done, 100_000)
         return GotModel(info, "hub", "")
-
-    def prepared(*_: object, progress: Callable[[float], None], **__: object) -> None:
-        time.sleep(TOLD_EVERY)
-        progress(0.5)
 
     monkeypatch.setattr("learning.models.get.get_model", got)
     monkeypatch.setattr("learning.evaluate.ask_book", lambda _: BookSample(3, 20))
@@ -160,8 +178,10 @@ def test_import_from_the_hub_prints_progress(shell: Shell, monkeypatch: pytest.M
         return ModelStore(shell.home).info("tiny")
 
     monkeypatch.setattr("learning.models.get.import_from_hub", got)
-    progress, model = shell.rows("model", "import", "owner/model")
+    monkeypatch.setattr("learning.lessons.prepare.prepare_model", prepared)
+    progress, later, model = shell.rows("model", "import", "owner/model")
     assert progress == {"event": "progress", "bytes": 5, "total": 10, "prepared": 0.0}
+    assert later["prepared"] == 0.5
     assert model["name"] == "tiny"
 
 

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from engine.storage.files import write_atomically
 from learning.home import Home
 from tests.stage import Stage, play
 from tests.vidya_tui.shell import Shell
+from vidya_tui.terminal import saved_prompt
 from vidya_tui.terminal.saved_prompt import Unsent
 
 
@@ -178,3 +180,23 @@ def test_forgetting_removes_it(shell: Shell) -> None:
     keep("anything")
     shell.run("journal", "forget", "--all", "--yes", "--keep-weights")
     assert not shell.home.unsent_path.exists()
+
+
+@pytest.mark.parametrize("early", [True, False], ids=["before", "after"])
+def test_a_signal_while_the_text_is_written_does_not_write_it_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, early: bool
+) -> None:
+    unsent, write = Unsent(Home(tmp_path)), write_atomically
+    unsent.save("a draf")
+
+    def interrupted(path: Path, text: str) -> None:
+        monkeypatch.setattr(saved_prompt, "write_atomically", write)
+        if not early:
+            write(path, text)
+        unsent.keep("a draft")  # as the handler of the signal does
+        if early:
+            write(path, text)
+
+    monkeypatch.setattr(saved_prompt, "write_atomically", interrupted)
+    unsent.save("a draft")
+    assert unsent.read() == "a draft"
