@@ -20,6 +20,7 @@ from learning.protocol.events import (
     CandidateDone,
     Event,
     Failed,
+    Forgotten,
     LessonDone,
     MessageCut,
     Ready,
@@ -43,6 +44,7 @@ REMEMBERED = 100_000
 """Most answers after which a conversation goes on in the journal."""
 _ENDED = Failed("serve", "the server ends")
 """The last event that is passed on."""
+_REPLACED = ("a newer judgement replaced this one", "nothing of it is learned")
 _ENDS = ("the server is ending", "ask again when it runs")
 
 
@@ -257,10 +259,14 @@ class Dispatcher:
                 waiting.set_result(event)
         elif isinstance(event, UndoDone):
             self._tell(event.what)
+            self._let_go()
+        elif isinstance(event, Forgotten):
+            self._let_go()
         elif isinstance(event, Failed) and event.ask is None:
             self._tell(f"{event.what}; {event.next_step}")
             if event.where == "learn":
                 self._not_learned(event)
+            self._let_go()
         elif run := self._runs.get(_ask_of(event) or 0):
             self._hear_of(run, event)
 
@@ -293,6 +299,23 @@ class Dispatcher:
         for waiting in self._lessons.values():
             if not waiting.done():
                 waiting.set_exception(Refusal(500, event.what, event.next_step))
+
+    def _let_go(self) -> None:
+        """Refuses the judgements whose lessons were taken back or erased before they were learned: no event
+        comes for these any more."""
+        for number, waiting in self._lessons.items():
+            if not waiting.done() and (trouble := self._taken_away(number)):
+                waiting.set_exception(trouble)
+
+    def _taken_away(self, number: int) -> Refusal | None:
+        """Why this lesson will never be learned; None: it waits or is learned."""
+        try:
+            lesson = self._journal.lesson(number)
+            gone = lesson.state == "undone" or lesson in self._journal.to_undo()
+        except VidyaError as error:  # erased, or the journal cannot be read
+            missing = isinstance(error, NotFound)
+            return Refusal(404 if missing else 500, error.what, error.next_step)
+        return Refusal(409, *_REPLACED, code="replaced") if gone else None
 
 
 def _ask_of(event: Event) -> int | None:
