@@ -24,8 +24,10 @@ from learning.protocol.events import (
     LessonDone,
     MessageCut,
     Ready,
+    Understood,
     UndoDone,
 )
+from learning.protocol.reason_events import ReasonGivenUp
 from learning.protocol.records import Ask, Candidate, Turn, Turns
 from learning.protocol.requests import Cancel
 from vidya_tui.cli.common import LocalTeacher
@@ -37,11 +39,12 @@ from vidya_tui.session import teaching
 from vidya_tui.session.session import Session
 from vidya_tui.settings.file import Settings
 from vidya_tui.state import learner as learner_state
+from vidya_tui.state.known import StateStore
 
 MOST = 16
-"""Most completions that wait or are answered at a time."""
+"""Most completions at a time, with the one that is being answered."""
 REMEMBERED = 100_000
-"""Most answers after which a conversation goes on in the journal."""
+"""Answers that are remembered, so that a request that follows one continues its conversation."""
 _ENDED = Failed("serve", "the server ends")
 """The last event that is passed on."""
 _REPLACED = ("a newer judgement replaced this one", "nothing of it is learned")
@@ -186,7 +189,7 @@ class Dispatcher:
             self._tell(note)
         return run
 
-    def leave(self, run: Run) -> None:
+    def cancel(self, run: Run) -> None:
         """The client is gone or has everything: what still streams is cancelled."""
         if run.ask.id in self._runs:
             self._teacher.send(Cancel(run.ask.id))
@@ -260,6 +263,12 @@ class Dispatcher:
         elif isinstance(event, UndoDone):
             self._tell(event.what)
             self._let_go()
+        elif isinstance(event, Understood):
+            if words := learner_state.understood(event.understanding):
+                self._tell(f"lesson {event.lesson}: {words}")
+        elif isinstance(event, ReasonGivenUp):
+            if message := StateStore().take(event):
+                self._tell(message.text)
         elif isinstance(event, Forgotten):
             self._let_go()
         elif isinstance(event, Failed) and event.ask is None:

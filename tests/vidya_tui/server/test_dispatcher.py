@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from learning.protocol.events import Failed, Forgotten
-from learning.protocol.records import Correction, Pick, Rating
+from learning.protocol.events import Failed, Forgotten, Understood
+from learning.protocol.reason_events import ReasonGivenUp
+from learning.protocol.records import Correction, Pick, Rating, Understanding
 from learning.protocol.requests import Generate, Learn, Undo
 from tests.vidya_tui.server.conftest import Behind, Serve, Served
 from vidya_tui.session.session import Session
@@ -199,6 +200,16 @@ def test_a_lesson_that_is_forgotten_is_waited_for_no_longer(serve: Serve) -> Non
     served.journal.forget(conversation=1)
     served.place.events.put(Forgotten(1))
     assert judged.result()["error"]["message"].startswith("lesson 1 is not in the journal")
+
+
+def test_what_pauses_find_is_told(serve: Serve) -> None:
+    served = serve()
+    served.place.events.put(Understood(7, Understanding(4, 5, 2, 3)))
+    served.place.events.put(Understood(8, Understanding()))  # nothing was asked
+    served.place.events.put(ReasonGivenUp(3, "too long"))
+    served.until(lambda: len(served.told) == 2)
+    assert served.told[0] == "lesson 7: known in 4 of 5 ways, given to 2 of 3 other questions"
+    assert "no other answer was found" in served.told[1] and "too long" in served.told[1]
 
 
 def test_a_book_that_cannot_be_written_stops_no_lesson(serve: Serve) -> None:
