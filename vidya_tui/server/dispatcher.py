@@ -221,20 +221,18 @@ class Dispatcher:
         if ask.id in self._runs:
             raise Refusal(409, f"ask {ask.id} is still being answered", "judge it afterwards")
         self._check_choice(ask, wanted.verdict)
-        before = len(self._journal.judgements(ask.id))
         session = Session(self._journal, self._teacher, book_path=self._place.home.book_path)
         try:
-            new = teaching.judge(session, ask, wanted.verdict, self._tell)
+            judged = teaching.judge(session, ask, wanted.verdict, self._tell)
         except JournalError:
             raise
         except VidyaError as error:
             raise Refusal(409, error.what, error.next_step) from error
-        if not new:
+        if not judged:
             what = f"ask {ask.id} was judged so already"
             raise Refusal(409, what, "there is nothing new to learn", code="already_judged")
         if wanted.verdict.text is not None:
             self._remember(ask, session.answer or "")
-        judged = self._journal.judgements(ask.id)[before:]
         lessons = [lesson.id for one in judged for lesson in self._journal.lessons_of(one.id)]
         if not (wanted.wait and lessons and self._settings.learning):
             return teaching.waiting_row(self._journal.waiting_count())
