@@ -172,4 +172,4 @@ def judge(place: LocalTeacher, ask: Ask, verdict: AskVerdict) -> bool:
     from vidya_tui.session.session import Session
 
     session = Session(place.journal, _Nobody(), book_path=place.home.book_path)
-    return teaching.judge(session, ask, verdict, say)
+    return bool(teaching.judge(session, ask, verdict, say))

@@ -71,7 +71,7 @@ def application(
                 return _Stream(dispatcher, run, usage=wanted.usage, headers=headers)
             await _unless_gone(request.receive, _all(run))
         except BaseException:
-            dispatcher.leave(run)
+            dispatcher.cancel(run)
             raise
         assert run.done is not None
         return _json(
@@ -161,7 +161,7 @@ class _Stream(Response):
         except ClientDisconnect:
             scope[NOTED]["gone"] = True
         finally:
-            self._dispatcher.leave(self._run)
+            self._dispatcher.cancel(self._run)
 
     async def _send(self, send: Send) -> None:
         async for text in self._events():

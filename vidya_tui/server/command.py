@@ -42,7 +42,7 @@ NEEDED = ("starlette", "uvicorn")
 @click.option(
     "--recall/--no-recall",
     default=None,
-    help="Whether the lesson that a message asks for in other words may help; default: the setting.",
+    help="Whether a lesson may help when a message asks for it in other words; default: the setting.",
 )
 @common
 def serve(host: str, port: int, key: str | None, recall: bool | None, options: Options) -> None:

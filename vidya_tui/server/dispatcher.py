@@ -20,11 +20,14 @@ from learning.protocol.events import (
     CandidateDone,
     Event,
     Failed,
+    Forgotten,
     LessonDone,
     MessageCut,
     Ready,
+    Understood,
     UndoDone,
 )
+from learning.protocol.reason_events import ReasonGivenUp
 from learning.protocol.records import Ask, Candidate, Turn, Turns
 from learning.protocol.requests import Cancel
 from vidya_tui.cli.common import LocalTeacher
@@ -36,13 +39,15 @@ from vidya_tui.session import teaching
 from vidya_tui.session.session import Session
 from vidya_tui.settings.file import Settings
 from vidya_tui.state import learner as learner_state
+from vidya_tui.state.known import StateStore
 
 MOST = 16
-"""Most completions that wait or are answered at a time."""
+"""Most completions at a time, with the one that is being answered."""
 REMEMBERED = 100_000
-"""Most answers after which a conversation goes on in the journal."""
+"""Answers that are remembered, so that a request that follows one continues its conversation."""
 _ENDED = Failed("serve", "the server ends")
 """The last event that is passed on."""
+_REPLACED = ("a newer judgement replaced this one", "nothing of it is learned")
 _ENDS = ("the server is ending", "ask again when it runs")
 
 
@@ -184,7 +189,7 @@ class Dispatcher:
             self._tell(note)
         return run
 
-    def leave(self, run: Run) -> None:
+    def cancel(self, run: Run) -> None:
         """The client is gone or has everything: what still streams is cancelled."""
         if run.ask.id in self._runs:
             self._teacher.send(Cancel(run.ask.id))
@@ -216,20 +221,18 @@ class Dispatcher:
         if ask.id in self._runs:
             raise Refusal(409, f"ask {ask.id} is still being answered", "judge it afterwards")
         self._check_choice(ask, wanted.verdict)
-        before = len(self._journal.judgements(ask.id))
         session = Session(self._journal, self._teacher, book_path=self._place.home.book_path)
         try:
-            new = teaching.judge(session, ask, wanted.verdict, self._tell)
+            judged = teaching.judge(session, ask, wanted.verdict, self._tell)
         except JournalError:
             raise
         except VidyaError as error:
             raise Refusal(409, error.what, error.next_step) from error
-        if not new:
+        if not judged:
             what = f"ask {ask.id} was judged so already"
             raise Refusal(409, what, "there is nothing new to learn", code="already_judged")
         if wanted.verdict.text is not None:
             self._remember(ask, session.answer or "")
-        judged = self._journal.judgements(ask.id)[before:]
         lessons = [lesson.id for one in judged for lesson in self._journal.lessons_of(one.id)]
         if not (wanted.wait and lessons and self._settings.learning):
             return teaching.waiting_row(self._journal.waiting_count())
@@ -257,10 +260,20 @@ class Dispatcher:
                 waiting.set_result(event)
         elif isinstance(event, UndoDone):
             self._tell(event.what)
+            self._let_go()
+        elif isinstance(event, Understood):
+            if words := learner_state.understood(event.understanding):
+                self._tell(f"lesson {event.lesson}: {words}")
+        elif isinstance(event, ReasonGivenUp):
+            if message := StateStore().take(event):
+                self._tell(message.text)
+        elif isinstance(event, Forgotten):
+            self._let_go()
         elif isinstance(event, Failed) and event.ask is None:
             self._tell(f"{event.what}; {event.next_step}")
             if event.where == "learn":
                 self._not_learned(event)
+            self._let_go()
         elif run := self._runs.get(_ask_of(event) or 0):
             self._hear_of(run, event)
 
@@ -293,6 +306,23 @@ class Dispatcher:
         for waiting in self._lessons.values():
             if not waiting.done():
                 waiting.set_exception(Refusal(500, event.what, event.next_step))
+
+    def _let_go(self) -> None:
+        """Refuses the judgements whose lessons were taken back or erased before they were learned: no event
+        comes for these any more."""
+        for number, waiting in self._lessons.items():
+            if not waiting.done() and (trouble := self._taken_away(number)):
+                waiting.set_exception(trouble)
+
+    def _taken_away(self, number: int) -> Refusal | None:
+        """Why this lesson will never be learned; None: it waits or is learned."""
+        try:
+            lesson = self._journal.lesson(number)
+            gone = lesson.state == "undone" or lesson in self._journal.to_undo()
+        except VidyaError as error:  # erased, or the journal cannot be read
+            missing = isinstance(error, NotFound)
+            return Refusal(404 if missing else 500, error.what, error.next_step)
+        return Refusal(409, *_REPLACED, code="replaced") if gone else None
 
 
 def _ask_of(event: Event) -> int | None:

@@ -20,7 +20,7 @@ ID = "chatcmpl-"
 _LARGEST = 2**63 - 1
 """Of an integer in the journal."""
 _STOPS = 4
-_NEUTRAL: Mapping[str, tuple[Any, ...]] = {
+_UNSUPPORTED: Mapping[str, tuple[Any, ...]] = {
     "tools": ([],),
     "tool_choice": ("none", "auto"),
     "functions": ([],),
@@ -92,7 +92,7 @@ def read_object(raw: bytes) -> dict[str, Any]:
 def read_completion(raw: bytes) -> CompletionRequest:
     """Reads a request for answers. Raises Refusal."""
     body = read_object(raw)
-    for name, neutral in _NEUTRAL.items():
+    for name, neutral in _UNSUPPORTED.items():
         value = body.get(name)
         if value is not None and not any(_same(value, one) for one in neutral):
             raise _wrong(name, "is not supported", "leave it out", code="unsupported_parameter")

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from learning.protocol.records import Ask, Turns
 from learning.protocol.requests import Generate
+from vidya_tui.session.exchange import Exchange
 from vidya_tui.session.session import Session
 
 
@@ -25,18 +26,22 @@ class ServedSession(Session):
         a judgement. None: begins a conversation.
         """
         if before is not None:
-            self.reopen(before)
-            self._leave_standing(turns[-2].text)
+            self.conversation = before.conversation
+            self._leave_standing(before, turns[-2].text)
         ask = self._add_ask(turns, before.id if before else None, self._words(turns))
         self._generate(ask)
         return ask
 
-    def _leave_standing(self, answer: str) -> None:
-        card = next((card for card in self.cards if card.said == answer), None)
-        if self._now is None or card is None or self.standing() or self.answer == answer:
+    def _leave_standing(self, ask: Ask, answer: str) -> None:
+        """Comes before the next ask is added, because that may delete the candidates without an answer."""
+        judged = any(one.stands for one in self.journal.judgements(ask.id))
+        if judged or self.journal.answer(ask.id) == answer:
             return
-        ask = self._now.ask
-        self.journal.set_answer(ask.id, answer, self._continuation(ask, card))
+        exchange = Exchange(ask)
+        exchange.show(self.journal.candidates(ask.id))
+        card = next((card for card in exchange.cards if card.said == answer), None)
+        lessons = self._continuation(ask, card) if card else ()  # no card: it was deleted meanwhile
+        self.journal.set_answer(ask.id, answer, lessons)
 
     def _request(self, ask: Ask, count: int, others: bool) -> Generate:
         made = super()._request(ask, count, others)

@@ -15,6 +15,7 @@ from learning.protocol.records import Ask
 from learning.text.blame import Part
 
 if TYPE_CHECKING:  # commands import the session when it is needed
+    from learning.journal.judgements import Judged
     from vidya_tui.session.session import Session
 
 
@@ -35,9 +36,11 @@ class AskVerdict:
     """Number of the candidate that is corrected or rated; None: the answer, or the surest candidate."""
 
 
-def judge(session: Session, ask: Ask, verdict: AskVerdict, tell: Callable[[str], None]) -> bool:
-    """Judges an ask as the app does: an earlier judgement of the same ask is withdrawn. Returns whether this
-    is a new judgement, and not the one that stands already.
+def judge(
+    session: Session, ask: Ask, verdict: AskVerdict, tell: Callable[[str], None]
+) -> list[Judged]:
+    """Judges an ask as the app does: an earlier judgement of the same ask is withdrawn. Returns the new
+    judgement as the journal has it; none if it stands already.
 
     tell: gets a message if the owner's book cannot be written; the judgement is taken all the same. Raises
     VidyaError if the ask cannot be judged so.
@@ -47,7 +50,7 @@ def judge(session: Session, ask: Ask, verdict: AskVerdict, tell: Callable[[str],
         _judge(session, ask, verdict)
     except DataError as error:
         tell(f"not written into the book: {error}")
-    return len(session.journal.judgements(ask.id)) > before
+    return session.journal.judgements(ask.id)[before:]
 
 
 def _judge(session: Session, ask: Ask, verdict: AskVerdict) -> None:

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from learning.protocol.events import Failed
-from learning.protocol.records import Correction, Pick, Rating
-from learning.protocol.requests import Generate, Learn
+from learning.protocol.events import Failed, Forgotten, Understood
+from learning.protocol.reason_events import ReasonGivenUp
+from learning.protocol.records import Correction, Pick, Rating, Understanding
+from learning.protocol.requests import Generate, Learn, Undo
 from tests.vidya_tui.server.conftest import Behind, Serve, Served
 from vidya_tui.session.session import Session
 from vidya_tui.settings.file import Settings
@@ -148,6 +149,67 @@ def test_a_lesson_that_fails_is_told(serve: Serve) -> None:
     served.place.events.put(Failed("learn", "the disk is full", "make room"))
     assert judged.result()["error"]["message"] == "the disk is full; make room"
     assert served.journal.waiting_count() == 1 and "the disk is full" in served.told[-1]
+
+
+def judge_held_back(served: Served, status: int, **body: Any) -> Behind:
+    """Judges ask 1 in another thread, while the teacher learns another lesson."""
+    sent = len(served.teacher.sent(Learn))
+    judged = Behind(lambda: served.judge(1, status=status, **body))
+    served.until(lambda: len(served.teacher.sent(Learn)) > sent)
+    return judged
+
+
+REPLACED = "a newer judgement replaced this one; nothing of it is learned"
+
+
+def test_a_judgement_that_a_newer_one_replaces_does_not_wait_for_ever(serve: Serve) -> None:
+    served = serve()
+    served.ask(n=2)
+    journal, served.teacher.journal = served.teacher.journal, None  # learns nothing now
+    first = judge_held_back(served, 409, pick=0)
+    second = judge_held_back(served, 200, pick=1)
+    assert first.is_alive() and served.teacher.sent(Undo) == [Undo(1)]
+    served.teacher.journal = journal
+    served.teacher.send(Undo(1))
+    error = first.result()["error"]
+    assert (error["message"], error["code"]) == (REPLACED, "replaced")
+    assert second.is_alive()
+    served.teacher.send(Learn())
+    assert second.result()["lesson"] == 2
+
+
+def test_a_replaced_lesson_that_cannot_be_undone_is_waited_for_no_longer(serve: Serve) -> None:
+    served = serve()
+    served.ask(n=2)
+    journal, served.teacher.journal = served.teacher.journal, None
+    first = judge_held_back(served, 409, pick=0)
+    second = judge_held_back(served, 200, pick=1)
+    served.place.events.put(Failed("undo", "earlier weights cannot be read", "teach on"))
+    assert first.result()["error"]["message"] == REPLACED
+    assert second.is_alive()
+    served.teacher.journal = journal
+    served.teacher.send(Learn())
+    assert second.result()["lesson"] == 2
+
+
+def test_a_lesson_that_is_forgotten_is_waited_for_no_longer(serve: Serve) -> None:
+    served = serve()
+    served.ask(n=2)
+    served.teacher.journal = None
+    judged = judge_held_back(served, 404, pick=0)
+    served.journal.forget(conversation=1)
+    served.place.events.put(Forgotten(1))
+    assert judged.result()["error"]["message"].startswith("lesson 1 is not in the journal")
+
+
+def test_what_pauses_find_is_told(serve: Serve) -> None:
+    served = serve()
+    served.place.events.put(Understood(7, Understanding(4, 5, 2, 3)))
+    served.place.events.put(Understood(8, Understanding()))  # nothing was asked
+    served.place.events.put(ReasonGivenUp(3, "too long"))
+    served.until(lambda: len(served.told) == 2)
+    assert served.told[0] == "lesson 7: known in 4 of 5 ways, given to 2 of 3 other questions"
+    assert "no other answer was found" in served.told[1] and "too long" in served.told[1]
 
 
 def test_a_book_that_cannot_be_written_stops_no_lesson(serve: Serve) -> None:

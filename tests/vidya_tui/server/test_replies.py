@@ -128,6 +128,19 @@ def test_a_conversation_goes_on_where_the_server_answered_it(serve: Serve) -> No
     assert (journal.ask(3).conversation, journal.ask(3).parent) == (first.conversation, 1)
 
 
+@pytest.mark.parametrize("others", [0, 1])
+def test_the_answer_stays_where_unchosen_ones_are_not_kept(serve: Serve, others: int) -> None:
+    served = serve(settings=Settings(keep_unchosen=False))
+    said = [{"role": "user", "content": "hello"}]
+    chosen = served.talk(*said, n=3)["choices"][1]["message"]
+    for _ in range(others):  # of another client: deletes the candidates
+        served.ask("something else")
+    served.talk(*said, chosen, {"role": "user", "content": "go on"})
+    assert served.journal.answer(1) == "two answers" and served.journal.judgements(1) == []
+    kept = [one.text for one in served.journal.candidates(1)]
+    assert kept == ([] if others else ["two answers"])
+
+
 @pytest.mark.parametrize("answer", ["never said", "two answers "])
 def test_what_the_server_did_not_answer_begins_a_conversation(serve: Serve, answer: str) -> None:
     served = serve()
