@@ -214,7 +214,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "practice",
         "practise a task alone; no name: the progress; runs: the earlier runs",
-        hint="[TASK [warm-up] [NAME=VALUE]|runs|#RUN]",
+        hint="[TASK \u2026|runs|#RUN]",
         keys="alt+r",
         label="practice",
         values=("chain_sum", "basic_arithmetic", "syllogism", "propositional_logic"),
