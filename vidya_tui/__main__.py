@@ -18,7 +18,7 @@ _COMPLETE = "_VIDYA_COMPLETE"
 
 def main() -> None:
     """Runs vidya and exits: 0 success, 1 error, 2 wrong usage, 130 interrupted."""
-    try:  # other imports are below, because ctrl+c prints no traceback from here on
+    try:  # imports wait until here, so that ctrl+c during them prints no traceback
         status = _status()
     except KeyboardInterrupt:
         _say("interrupted")
@@ -37,7 +37,7 @@ def _status() -> int:
     _heed_signals()
     if MEMORY[0] not in os.environ and _LEARNING & set(sys.argv[1:]):
         prepare(os.environ)
-        # they wait while Python starts again, which would print a traceback
+        # blocked until the new process has its handlers; until then Python would print a traceback
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
     prepare(os.environ)

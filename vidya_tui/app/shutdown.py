@@ -1,5 +1,5 @@
-"""How the app ends. On every path (quit, signal, exception) the unsent text is saved for the next
-start, and soon after it is typed, for a crash; on quit the teacher saves its lessons first.
+"""How the app ends. The unsent text is saved about a second after it is typed, and once more on every way
+out. On quit the teacher saves its lessons first.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # not imported at run time, so that the first frame appears s
     from vidya_tui.worker.fetcher import Fetcher
 
 
-DRAFT = 1.0
+SAVE_AFTER = 1.0
 """Seconds after a key until the unsent text is on disk."""
 
 
@@ -75,10 +75,10 @@ class LeavingApp(App[None]):
         super().exit(result, return_code, message)
 
     def save_soon(self) -> None:
-        """Saves the unsent text within DRAFT seconds, so that a crash does not lose it."""
+        """Saves the unsent text within SAVE_AFTER seconds, so that a crash does not lose it."""
         if not self._saves and not self._leaving:
             self._saves = True
-            self.set_timer(DRAFT, self._save)
+            self.set_timer(SAVE_AFTER, self._save)
 
     def _save(self) -> None:
         self._saves = False

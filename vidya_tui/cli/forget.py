@@ -64,9 +64,8 @@ def forget(
     given = [v for v in (lesson, ask, conversation, text) if v is not None]
     if len(given) + everything != 1:
         raise click.UsageError("give one of --lesson, --ask, --conversation, --text or --all")
-    if text is not None and text != writable(
-        text
-    ):  # not erased as the journal has it: "?" is in much
+    # the journal has ? in its place, which many texts contain
+    if text is not None and text != writable(text):
         raise VidyaError(
             "--text is not UTF-8 text", "give it as `vidya journal search` shows it, with ?"
         )

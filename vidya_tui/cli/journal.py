@@ -22,7 +22,8 @@ from vidya_tui.cli.help import Group
 from vidya_tui.cli.progress import progress
 from vidya_tui.controller.export import check_free, write_export
 from vidya_tui.options import Options
-from vidya_tui.state.lessons import avoided, how_well
+from vidya_tui.state.learner import understanding_words
+from vidya_tui.state.lessons import avoided
 from vidya_tui.text.numbers import counted
 from vidya_tui.text.sanitise import one_line
 
@@ -64,7 +65,7 @@ def show(limit: int, asks: bool, options: Options) -> None:
                 if "measured" in row:
                     names = vars(Understanding())
                     found = Understanding(**{name: row.get(name, 0) for name in names})
-                    words += f" ({how_well(found)})"
+                    words += f" ({understanding_words(found, none_too=True)})"
                 click.echo(f"{row['lesson']:5d} {row['kind']:12s} {row['state']:14s} {words}")
 
 

@@ -213,8 +213,8 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "practice",
-        "practise a task alone; no name: how it goes; runs: earlier ones",
-        hint="[TASK [warm-up] [NAME=VALUE]]",
+        "practise a task alone; no name: the progress; runs: the earlier runs",
+        hint="[TASK \u2026|runs|#RUN]",
         keys="alt+r",
         label="practice",
         values=("chain_sum", "basic_arithmetic", "syllogism", "propositional_logic"),

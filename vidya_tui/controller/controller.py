@@ -348,7 +348,7 @@ class Controller:
             case LessonDone():
                 self._annotate(event.lesson, learner_state.outcome(event))
             case Understood():
-                self._annotate(event.lesson, learner_state.understood(event.understanding))
+                self._annotate(event.lesson, learner_state.understanding_words(event.understanding))
             case WouldPick():
                 self._expected(event)
             case UndoDone():

@@ -30,7 +30,7 @@ from vidya_tui.settings.rows import groups
 from vidya_tui.state import lessons as words
 from vidya_tui.state import practice_runs
 from vidya_tui.state.practice import sampled
-from vidya_tui.state.samples import by_component, components
+from vidya_tui.state.samples import by_component, components, none_has
 from vidya_tui.state.taste import TasteView, sections
 from vidya_tui.state.training import TrainingLog
 from vidya_tui.text.numbers import counted
@@ -124,9 +124,10 @@ def practice(journal: Journal, asked: practice_runs.RunsAsked) -> Iterator[str]:
     for sample in found[:LISTED]:
         yield f"step {sample.step}: {sampled(sample)}"
     if asked.words and not found:
-        yield f"no answer has any {asked.words}"
+        yield none_has(asked.words)
     if len(found) > LISTED:
-        yield f"{LISTED} of {len(found)} answers; `vidya practice --samples {asked.run}` shows all"
+        how = "" if practice_runs.left_out(kept) else f"; {practice_runs.shell_hint(kept)}"
+        yield f"{LISTED} of {len(found)} answers{how}"
     if names := components(kept.samples):
         yield practice_runs.by_hint(kept, names)
 

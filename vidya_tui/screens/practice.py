@@ -46,7 +46,7 @@ class PracticeScreen(Steady, ModalScreen[None]):
     """Closing the screen does not stop practice."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,enter", "close_run", "the runs"),
+        Binding("escape,q,enter", "close_run", "earlier runs"),
         Binding("escape,q,enter", "leave", "close, practice goes on"),
         Binding("escape,q,enter", "dismiss", "close"),
         Binding("x", "stop", "stop after this step"),

@@ -201,8 +201,7 @@ class Judging:
     ) -> None:
         """Rates the last answer; None withdraws the rating. In plain chat (one candidate) rating
         it also makes it the answer. reason: why, in the owner's words. part: finds what of a bad answer is
-        to blame; None: all of it. index: rates this candidate instead, which becomes the answer only where
-        none is chosen."""
+        to blame; None: all of it. index: rates this candidate; it becomes the answer if none is chosen."""
         answer = self.answer
         if index is not None:
             card = self._now.card(index) if self._now else None

@@ -224,8 +224,9 @@ def groups(themes: Sequence[str]) -> tuple[SettingGroup, ...]:
                 SettingRow(
                     "practice_task",
                     "what is practised then",
-                    "Problems that Vidya makes and checks by itself. Where it names no settings they get "
-                    "harder as they are solved. Taste, examples and self-play come alone and first.",
+                    "Problems that Vidya makes and checks by itself. Without settings of yours they get "
+                    "harder once they are solved. Taste, few examples and self-play are practised "
+                    "first, without other tasks.",
                     choices=tuple(tasks()),
                     words=lambda value: f"{value}: {tasks().get(str(value), '')}",
                 ),

@@ -81,7 +81,7 @@ def failed(name: str, what: str, next_step: str) -> StatusMessage:
 
 
 def facts(model: KnownModel) -> str:
-    """Size and licence of a model that can be fetched: "272 MB, Apache-2.0"."""
+    """Size and licence of a model that can be fetched: "98 MB, Apache-2.0"."""
     return f"{size(model.download_bytes)}, {model.licence.capitalize()}"
 
 

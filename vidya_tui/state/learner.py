@@ -80,7 +80,7 @@ def outcome(done: LessonDone) -> str:
     if done.known_before and not done.steps:
         return "knew it already"
     took = f"learned in {seconds(done.seconds)}"
-    return ", ".join(filter(None, (took, understood(done.understanding))))
+    return ", ".join(filter(None, (took, understanding_words(done.understanding))))
 
 
 def lesson_line(done: LessonDone) -> str:
@@ -89,15 +89,16 @@ def lesson_line(done: LessonDone) -> str:
     return f"lesson {done.lesson}: {outcome(done)}{steps}, book recall {done.book_recall:.1%}"
 
 
-def understood(found: Understanding) -> str:
+def understanding_words(found: Understanding, *, none_too: bool = False) -> str:
     """In how many other wordings of its question a lesson is known, and to how many other questions its
-    answer is given, if to any; empty where there is nothing to say."""
+    answer is given, if to any. none_too: says also that it is given to none of them. Empty where there is
+    nothing to say."""
     ways = others = ""
     if found.ways_asked:
         ways = f"known in {found.ways_known} of {counted(found.ways_asked, 'way')}"
-    if found.neighbours_leaked:
+    if found.neighbours_leaked or (none_too and found.neighbours_asked):
         asked = counted(found.neighbours_asked, "other question")
-        others = f"given to {found.neighbours_leaked} of {asked}"
+        others = f"given to {found.neighbours_leaked or 'none'} of {asked}"
     return ", ".join(filter(None, (ways, others)))
 
 
@@ -247,7 +248,7 @@ def after(now: Learning, event: Event) -> Learning:
                 recall=event.book_recall,
             )
         case Understood():
-            return replace(now, outcome=understood(event.understanding))
+            return replace(now, outcome=understanding_words(event.understanding))
         case UndoDone():
             return replace(now, version=event.version, outcome="")
         case TrainProgress():

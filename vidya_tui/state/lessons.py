@@ -9,14 +9,14 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from vidya_tui.state import learner
+from vidya_tui.state.learner import understanding_words
 from vidya_tui.text.numbers import counted
 from vidya_tui.text.sanitise import one_line
 
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
     from learning.channels import Outcome
     from learning.journal.lesson_list import State, Taught
-    from learning.protocol.records import Lesson, Understanding
+    from learning.protocol.records import Lesson
 
 KINDS = {
     "pick": "picked",
@@ -165,19 +165,13 @@ def led_to(taught: Taught) -> str:
     return f"counts {taught.counts:.2f} of a picked one: {', '.join(said)}"
 
 
-def how_well(found: Understanding) -> str:
-    """How well a lesson was understood; empty where nothing was asked."""
-    kept = found.neighbours_asked and not found.neighbours_leaked
-    others = f"given to none of {counted(found.neighbours_asked, 'other question')}" if kept else ""
-    return ", ".join(filter(None, (learner.understood(found), others)))
-
-
 def measured(taught: Taught, now: float) -> str:
     """How well it was understood when that was last measured, and when; empty where it was not. now: seconds
     since the epoch."""
     if taught.measured is None:
         return ""
-    return f"{how_well(taught.understanding)} ({when(taught.measured, now).strip()})"
+    well = understanding_words(taught.understanding, none_too=True)
+    return f"{well} ({when(taught.measured, now).strip()})"
 
 
 def mark(known: bool | None, due: bool) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from vidya_tui.state.learner import understood
+from vidya_tui.state.learner import understanding_words
 from vidya_tui.text.sanitise import one_line
 
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
@@ -166,7 +166,9 @@ def _became(journal: Journal, lesson: Lesson) -> str:
     from learning.journal.lesson_list import understandings
 
     measured = understandings(journal, [lesson.id]).values()
-    return ", ".join(filter(None, (BECAME[lesson.state], *(understood(x) for x, _ in measured))))
+    return ", ".join(
+        filter(None, (BECAME[lesson.state], *(understanding_words(x) for x, _ in measured)))
+    )
 
 
 def _made(judged: Judged, text: str) -> bool:

@@ -18,7 +18,7 @@ from learning.protocol.events import (
 from learning.protocol.practice_events import PracticeStarted
 from learning.protocol.records import ArmFigures, AskingFigures
 from vidya_tui.state.ladder import joined
-from vidya_tui.state.samples import by_component
+from vidya_tui.state.samples import by_component, none_has
 from vidya_tui.text.numbers import counted, percent, seconds
 from vidya_tui.text.sanitise import one_line
 
@@ -264,7 +264,7 @@ def samples(
     lines = [sampled(sample, max(20, width)) for sample in found]
     if by:
         order = "" if "=" in by else ", most first"
-        lines.insert(0, f"by {by}{order}" if found else f"by {by}: no answer has any")
+        lines.insert(0, f"by {by}{order}" if found else none_has(by))
     return "\n".join(lines)
 
 

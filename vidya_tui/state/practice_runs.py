@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from learning.journal.practices import KeptAnswers, PracticeEntry, PracticeListed
@@ -58,7 +58,7 @@ def asked(typed: str) -> RunsAsked | None:
 
 
 def name(entry: PracticeEntry) -> str:
-    """What was practised: the task with its settings, or all of them."""
+    """What was practised: the task with its settings; of several, all."""
     record = entry.record
     arms = record.get("arms") or [arm_name(entry.task, record.get("settings", ()))]
     return one_line(", ".join(arms))
@@ -97,9 +97,9 @@ def entry_line(entry: PracticeEntry) -> str:
     """One run of the journal on a line, for the shell."""
     seed, outcome = entry.record["seed"], entry.outcome
     if outcome is None:
-        words = arm_name(entry.task, entry.record["settings"])
-        return f"{entry.id}: {words}, seed {seed}: did not end"
-    return f"{entry.id}: seed {seed}: {practice_state.done(PracticeDone(**outcome))}"
+        return f"{entry.id}: {name(entry)}, seed {seed}: did not end"
+    done = replace(PracticeDone(**outcome), task=name(entry))
+    return f"{entry.id}: seed {seed}: {practice_state.done(done)}"
 
 
 def line(run: PracticeListed, now: float) -> str:
@@ -124,7 +124,7 @@ def facts(run: PracticeListed, now: float) -> list[str]:
         parts.append(counted(run.steps, "step"))
     lines = [" \u00b7 ".join([*parts, lessons(run)])]
     if entry.outcome is None:
-        lines.append("it goes on, or did not end: the program was closed or killed")
+        lines.append("still running, or the program was closed or killed")
     else:
         lines.append(one_line(practice_state.done(PracticeDone(**entry.outcome))))
         if (alarm := entry.outcome.get("alarm")) and alarm not in lines[-1]:
@@ -144,10 +144,19 @@ def answers(kept: KeptAnswers) -> str:
     number, total = len(kept.samples), kept.run.samples
     if not total:
         return "no answer was kept of it"
-    if number == total:
+    if not left_out(kept):
         return f"{counted(total, 'answer')} kept, the newest first"
-    shell = f"`vidya practice --samples {kept.run.entry.id}` shows all"
-    return f"the newest {number:,} of {counted(total, 'answer')} kept; {shell}"
+    return f"the newest {number:,} of {counted(total, 'answer')} kept; {shell_hint(kept)}"
+
+
+def left_out(kept: KeptAnswers) -> int:
+    """How many of the answers that were kept of the run are not among these."""
+    return kept.run.samples - len(kept.samples)
+
+
+def shell_hint(kept: KeptAnswers) -> str:
+    """How one sees all answers of the run."""
+    return f"`vidya practice --samples {kept.run.entry.id}` shows all"
 
 
 def by_hint(kept: KeptAnswers, names: Sequence[str]) -> str:

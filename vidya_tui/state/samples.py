@@ -36,6 +36,11 @@ def by_component(samples: Sequence[PracticeSample], by: str) -> list[PracticeSam
     return [sample for sample in having if sample.components[name] == wanted]
 
 
+def none_has(by: str) -> str:
+    """Says that `by` selects no answer: "no answer has any python_count", "no answer has correct=0"."""
+    return f"no answer has {by}" if "=" in by else f"no answer has any {by}"
+
+
 def following(samples: Sequence[PracticeSample], by: str) -> str:
     """The component behind `by` in turn; empty, which shows all, behind the last one."""
     names = ("", *components(samples))

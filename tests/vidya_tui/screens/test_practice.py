@@ -51,7 +51,7 @@ def test_answers_are_shown_by_a_component(tmp_path: Path) -> None:
             stage.hear(PracticeSample(4, "1 + 2?", said, 0.0, parts))
         await stage.sees("no call")
         await stage.press("f")
-        await stage.sees("by correct: no answer has any")
+        await stage.sees("no answer has any correct")
         await stage.press("f")
         await stage.sees("by python_count, most first")
         await stage.until(lambda: "no call" not in stage.text())

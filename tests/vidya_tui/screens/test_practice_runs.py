@@ -16,6 +16,7 @@ from tests.fakes import ScriptedTeacher
 from tests.practice_events import BEFORE, DONE, SAMPLE
 from tests.stage import Stage, play
 from vidya_tui.line_mode.loop import run_lines
+from vidya_tui.line_mode.screens import LISTED
 from vidya_tui.settings.file import Settings
 
 
@@ -33,6 +34,14 @@ def keep(journal: Journal) -> tuple[int, int]:
     return night, killed
 
 
+def keep_many(journal: Journal, count: int) -> int:
+    """A run of which so many answers were kept."""
+    run = begin_practice(journal, "chain_sum", {"seed": 5})
+    samples = [PracticeSample(1, "1 + 2?", f"answer {n}", 1.0, {}) for n in range(count)]
+    add_practice_step(journal, run, 1, {}, samples)
+    return run
+
+
 def test_answers_of_an_earlier_run_are_shown(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         keep(stage.journal)
@@ -47,7 +56,7 @@ def test_answers_of_an_earlier_run_are_shown(tmp_path: Path) -> None:
         assert stage.text().index(newest) < stage.text().index(older)
         assert "0 steps" in newest and "not measured" in newest and "no end" in newest
         assert "3 steps" in older and "30 % → 62 %" in older and "all steps" in older
-        await stage.sees("it goes on, or did not end")
+        await stage.sees("still running, or the program was closed or killed")
         await stage.press("down")
         await stage.sees("while you were away")
         await stage.sees("lesson 1")
@@ -117,9 +126,7 @@ def test_a_run_that_was_erased_meanwhile_is_told(tmp_path: Path) -> None:
 
 def test_of_many_answers_the_newest_are_read(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
-        run = begin_practice(stage.journal, "chain_sum", {"seed": 5})
-        samples = [PracticeSample(1, "1 + 2?", f"answer {n}", 1.0, {}) for n in range(LOADED + 1)]
-        add_practice_step(stage.journal, run, 1, {}, samples)
+        run = keep_many(stage.journal, LOADED + 1)
         await stage.say(f"/practice #{run}")
         await stage.sees(f"the newest {LOADED} of {LOADED + 1} answers kept")
         await stage.sees(f"answer {LOADED}")
@@ -156,4 +163,12 @@ def test_runs_line_by_line(tmp_path: Path) -> None:
     said = lines(f"/practice #{night} python_count", "/practice #99")
     assert said.index("five") < said.index("one") and "no call" not in said
     assert "practice 99 is not in the journal" in said
+    assert "no answer has correct=7" in lines(f"/practice #{night} correct=7")
+    few, many = keep_many(journal, LISTED + 1), keep_many(journal, LOADED + 1)
+    for run, last in (
+        (few, f"{LISTED} of {LISTED + 1} answers; "),
+        (many, f"{LISTED} of {LOADED} answers\n"),
+    ):
+        said = lines(f"/practice #{run}")
+        assert last in said and said.count(f"`vidya practice --samples {run}` shows all") == 1
     journal.close()

@@ -8,8 +8,8 @@ from learning.journal.judgements import Judged
 from learning.journal.lesson_list import Taught
 from learning.journal.weak import Share
 from learning.protocol.records import Lesson, Rating, Turn, Understanding
+from vidya_tui.state.learner import understanding_words
 from vidya_tui.state.lessons import (
-    how_well,
     led_to,
     long_state,
     measured,
@@ -82,8 +82,15 @@ def test_how_well_a_lesson_was_understood_is_said_with_the_time() -> None:
     taught = Taught(BAD, 1, None, "learned", 1, None)
     assert measured(taught, 100.0) == ""
     well = Understanding(4, 5, 0, 3)
-    assert how_well(well) == "known in 4 of 5 ways, given to none of 3 other questions"
-    assert how_well(Understanding(4, 5)) == "known in 4 of 5 ways"
-    assert how_well(Understanding(0, 0, 1, 1)) == "given to 1 of 1 other question"
+    assert (
+        understanding_words(well, none_too=True)
+        == "known in 4 of 5 ways, given to none of 3 other questions"
+    )
+    assert understanding_words(well) == "known in 4 of 5 ways"
+    assert understanding_words(Understanding(4, 5), none_too=True) == "known in 4 of 5 ways"
+    assert (
+        understanding_words(Understanding(0, 0, 1, 1), none_too=True)
+        == "given to 1 of 1 other question"
+    )
     said = measured(replace(taught, understanding=well, measured=90.0), 100.0)
     assert said.startswith("known in 4 of 5 ways, given to none of 3 other questions (today ")

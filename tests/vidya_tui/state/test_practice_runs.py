@@ -46,7 +46,13 @@ def test_a_run_in_few_words() -> None:
     assert all(len(words) <= 9 for words in practice_runs.ENDINGS.values())
     assert practice_runs.name(entry(settings=["max_terms=3"])) == "chain_sum max_terms=3"
     arms = ["chain_sum max_terms=2", "syllogism"]
-    assert practice_runs.name(entry(arms=arms)) == "chain_sum max_terms=2, syllogism"
+    several = entry(arms=arms, seed=5)
+    assert practice_runs.name(several) == "chain_sum max_terms=2, syllogism"
+    assert practice_runs.entry_line(several) == (
+        "12: chain_sum max_terms=2, syllogism, seed 5: did not end"
+    )
+    ended = practice_runs.entry_line(entry(asdict(DONE), seed=5, settings=["max_terms=3"]))
+    assert ended.startswith("12: seed 5: chain_sum max_terms=3: held-out accuracy 30 %")
 
 
 def test_what_is_known_of_a_run() -> None:
@@ -61,7 +67,9 @@ def test_what_is_known_of_a_run() -> None:
     assert practice_runs.lesson_short(run) == "(7)"
     killed = PracticeListed(entry(), 3, 0)
     head, result = practice_runs.facts(killed, 0.0)
-    assert head.endswith("3 steps \u00b7 no lesson: nothing was saved") and "did not end" in result
+    assert head.endswith("3 steps \u00b7 no lesson: nothing was saved") and result == (
+        "still running, or the program was closed or killed"
+    )
     assert practice_runs.answers(KeptAnswers(killed, ())) == "no answer was kept of it"
     some = KeptAnswers(replace(killed, samples=3), (SAMPLE,))
     assert practice_runs.answers(some) == (
