@@ -262,7 +262,7 @@ class Dispatcher:
             self._tell(event.what)
             self._let_go()
         elif isinstance(event, Understood):
-            if words := learner_state.understood(event.understanding):
+            if words := learner_state.understanding_words(event.understanding):
                 self._tell(f"lesson {event.lesson}: {words}")
         elif isinstance(event, ReasonGivenUp):
             if message := StateStore().take(event):
