@@ -124,7 +124,7 @@ class BookSample:
 
     def told(self, name: str) -> str:
         """One line for the owner about the model `name`."""
-        found = f"{name} knows {self.known} of {self.asked} lines of Vidya's book"
+        found = f"lines of Vidya's book that {name} knows: {self.known} of {self.asked}"
         if not self.too_few:
             return found
         return f"{found}, which is too few; `vidya train --model {name}` teaches it the book"

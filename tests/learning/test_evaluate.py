@@ -66,7 +66,7 @@ def test_without_keys_nothing_is_said_of_them(tiny_model: Model, tiny_tokenizer:
 def test_the_shipped_model_knows_the_lines_that_it_is_asked() -> None:
     sample = ask_book(SHIPPED / "10m")
     assert sample == BookSample(20, 20) and not sample.too_few
-    assert sample.told("10m") == "10m knows 20 of 20 lines of Vidya's book"
+    assert sample.told("10m") == "lines of Vidya's book that 10m knows: 20 of 20"
 
 
 def test_a_model_without_the_character_knows_too_few(

@@ -127,7 +127,7 @@ def practice(journal: Journal, asked: practice_runs.RunsAsked) -> Iterator[str]:
         yield none_has(asked.words)
     if len(found) > LISTED:
         how = "" if practice_runs.left_out(kept) else f"; {practice_runs.shell_hint(kept)}"
-        yield f"{LISTED} of {len(found)} answers{how}"
+        yield f"{LISTED} of {counted(len(found), 'answer')}{how}"
     if names := components(kept.samples):
         yield practice_runs.by_hint(kept, names)
 

@@ -163,7 +163,7 @@ def test_it_is_prepared_before_it_is_said_to_be_there(
     *_, progress, last = told
     assert progress == FetchProgress(NAME, 2, 2, 0.5)
     assert isinstance(last, Fetched) and last.trouble
-    assert "knows 15 of 20 lines of Vidya's book, which is too few" in last.told
+    assert "knows: 15 of 20, which is too few" in last.told
     assert last.told.endswith("; its weights are") == (source == "hub")
 
 

@@ -168,8 +168,11 @@ def test_get_prints_progress_and_then_the_model(
     assert model["book"] == {"known": 3, "asked": 20}
     in_words = shell.run("model", "get", "smollm2-135m")
     assert asked[1] is None and "is in the home" in in_words.stdout
-    assert "tiny knows" not in in_words.stdout
-    assert "smollm2-135m knows 3 of 20 lines of Vidya's book, which is too few" in in_words.stderr
+    assert "that tiny knows" not in in_words.stdout
+    assert (
+        "lines of Vidya's book that smollm2-135m knows: 3 of 20, which is too few"
+        in in_words.stderr
+    )
 
 
 def test_import_from_the_hub_prints_progress(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -93,7 +93,7 @@ def test_what_cannot_be_practised_is_told(gym: Shell) -> None:
 def test_an_alarm_of_a_step_is_told_once(gym: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("learning.practice.run.MISMATCH", -1.0)
     result = gym.run("practice", "easy", "--no-warm-up", "--steps", "1")
-    assert result.stderr.count("alarm: drawing and training disagree by") == 1
+    assert result.stderr.count("alarm: drawn log-probabilities are off by") == 1
     assert "alarm" not in result.stdout
 
 

@@ -83,7 +83,7 @@ def test_the_model_row_of_the_settings_leads_to_the_models(tmp_path: Path) -> No
         await stage.press("alt+s")
         await stage.sees("answers to choose among")
         await stage.press("end", "enter")
-        await stage.sees("earlier weights of 10m")
+        await stage.sees("models that can be fetched")
 
     play(scenario, tmp_path)
 

@@ -31,8 +31,7 @@ from learning.practice.settings import PracticeSettings, WarmUpSettings
 from learning.practice.tags import as_text, as_tokens, result_ids
 from learning.practice.trainer import GrpoTrainer
 from learning.practice.warm_up import WarmUpReport
-from learning.protocol.events import Failed, PracticeDone, PracticeSample, PracticeStep
-from learning.protocol.requests import Practise
+from learning.protocol.events import PracticeDone, PracticeSample, PracticeStep
 from learning.rewards.registry import find_task
 from learning.rewards.task import Problem, TaskOptions
 from learning.rewards.tools import CALLS, NO_MORE, REFUSALS, ToolCall, ToolTask
@@ -338,10 +337,3 @@ def test_a_request_practises_with_a_tool(room: Room, idle: bool) -> None:
     (step,) = [event for event in events if isinstance(event, PracticeStep)]
     assert step.components["python_count"] == 0.0, "a model that has learned nothing calls nothing"
     assert any(isinstance(event, PracticeSample) for event in events)
-
-
-@pytest.mark.slow
-def test_it_cannot_be_mixed_with_other_tasks(room: Room) -> None:
-    room.teacher.send(Practise("tool_sums", arms=("tool_sums", "easy"), seed=0))
-    failed = room.until(Failed)[-1]
-    assert isinstance(failed, Failed) and "cannot be practised in turns" in str(failed)

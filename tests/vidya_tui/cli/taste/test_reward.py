@@ -134,7 +134,7 @@ def test_a_wrong_file_says_where(shell: Shell, text: str, what: str) -> None:
 def test_it_asks_where_its_heads_disagree_most(
     tasted: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("learning.practice.disputed.MESSAGES", 30)
+    monkeypatch.setattr("learning.practice.disputed.MESSAGES", 60)
     monkeypatch.setattr("learning.rewards.tasks.taste.ANSWERS", 16)
     journal = tasted.journal()
     before = len(preferences(journal).choices)
