@@ -256,8 +256,8 @@ def _quoting(store: Store, ask: int, answer: str | None = None) -> set[int]:
 
 
 def _carried_over(store: Store, asks: set[int]) -> set[int]:
-    """Lessons that are stored under another ask, and whose own message stands in these asks alone. Those that
-    a reason was carried over to are such."""
+    """Lessons that pauses made from a reason: they are stored under the ask that was rated, but teach another
+    ask's message. Those whose message only these asks have."""
     rows = store.rows(
         """SELECT l.id, json_extract(l.prompt, '$[#-1][1]') AS said FROM lessons l
         JOIN asks a ON a.id = l.ask WHERE l.kind != 'owner_words' AND said IS NOT a.message"""

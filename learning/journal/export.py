@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from learning.journal.database import Store
+from learning.journal.rows import UNDERSTANDING
 from learning.journal.standing import stands
 
-UNDERSTANDING = ("ways_known", "ways_asked", "neighbours_leaked", "neighbours_asked", "measured")
-"""Columns of a lesson that describe weights, so an import leaves them out."""
 TABLES: dict[str, tuple[str, ...]] = {
     "conversations": ("id", "created", "title"),
     "asks": (

@@ -19,8 +19,8 @@ from typing import Any, get_args
 from engine.config import Sampling
 from engine.errors import ConfigError, DataError
 from learning.journal.database import Store
-from learning.journal.export import JSON_COLUMNS, PACKED, TABLES, UNDERSTANDING
-from learning.journal.rows import NEWEST_SHORTER
+from learning.journal.export import JSON_COLUMNS, PACKED, TABLES
+from learning.journal.rows import NEWEST_SHORTER, UNDERSTANDING
 from learning.protocol.records import Ending, LessonKind, LessonState, Role
 
 KEYS: dict[str, tuple[str, ...]] = {

@@ -17,7 +17,7 @@ from learning.channels import with_what_followed
 from learning.journal.contradictions import Contradictions
 from learning.journal.database import Store
 from learning.journal.lessons import MAIN_KINDS, RIDER_KINDS, LessonJournal
-from learning.journal.rows import LESSON_COLUMNS, lesson_from_row
+from learning.journal.rows import LESSON_COLUMNS, UNDERSTANDING, lesson_from_row
 from learning.journal.standing import of_kinds, stands
 from learning.journal.weak import Leading, Share, credit
 from learning.protocol.records import Lesson, LessonKind, Understanding
@@ -32,7 +32,6 @@ _MAIN, _WEAK, _LISTED = (
     of_kinds(kinds, "l") for kinds in (MAIN_KINDS, UNJUDGED, (*MAIN_KINDS, *UNJUDGED))
 )
 _STANDS = stands("l")
-_UNDERSTANDING = "ways_known, ways_asked, neighbours_leaked, neighbours_asked"
 
 
 @dataclass(frozen=True)
@@ -98,10 +97,12 @@ def taught_ids(store: Store, search: str = "", show: Show = "all") -> list[int]:
 def keep_understanding(store: Store, lesson: int, found: Understanding) -> None:
     """Records how well a lesson was understood when it was measured just now, in place of what was recorded
     before. Does nothing for a lesson that was erased in the meantime."""
-    measured = [*vars(found).values(), time.time()] if found.figures else [None] * 5
+    measured = (
+        [*vars(found).values(), time.time()] if found.figures else [None] * len(UNDERSTANDING)
+    )
     with store.writing() as connection:
         connection.execute(
-            f"UPDATE lessons SET ({_UNDERSTANDING}, measured) = (?, ?, ?, ?, ?) WHERE id = ?",
+            f"UPDATE lessons SET {' = ?, '.join(UNDERSTANDING)} = ? WHERE id = ?",
             (*measured, lesson),
         )
 
@@ -111,11 +112,11 @@ def understandings(store: Store, lessons: Iterable[int]) -> dict[int, tuple[Unde
     epoch. Left out are lessons that never were, and those that are not learned (any more): the weights in use
     are others."""
     rows = store.rows(
-        f"""SELECT id, measured, {_UNDERSTANDING} FROM lessons WHERE measured IS NOT NULL
+        f"""SELECT id, {", ".join(UNDERSTANDING)} FROM lessons WHERE measured IS NOT NULL
         AND state = 'learned' AND id IN (SELECT value FROM json_each(?))""",
         json.dumps(list(lessons)),
     )
-    return {number: (Understanding(*figures), when) for number, when, *figures in rows}
+    return {number: (Understanding(*figures), when) for number, *figures, when in rows}
 
 
 def taught(store: LessonJournal, ids: Sequence[int]) -> list[Taught]:

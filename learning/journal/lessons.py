@@ -15,7 +15,13 @@ from dataclasses import replace
 
 from engine.errors import NotFound
 from learning.journal.database import Store
-from learning.journal.rows import LESSON_COLUMNS, blame_values, lesson_from_row, turns_to_json
+from learning.journal.rows import (
+    LESSON_COLUMNS,
+    UNDERSTANDING,
+    blame_values,
+    lesson_from_row,
+    turns_to_json,
+)
 from learning.journal.standing import of_kinds, stands, taken_back
 from learning.protocol.records import Lesson, LessonKind, LessonState, Turn
 from learning.text.normalise import writable
@@ -161,8 +167,7 @@ class LessonJournal(Store):
         because that describes other weights. Raises NotFound."""
         with self.writing() as connection:
             changed = connection.execute(
-                """UPDATE lessons SET state = ?, ways_known = NULL, ways_asked = NULL,
-                neighbours_leaked = NULL, neighbours_asked = NULL, measured = NULL WHERE id = ?""",
+                f"UPDATE lessons SET state = ?, {' = NULL, '.join(UNDERSTANDING)} = NULL WHERE id = ?",
                 (state, lesson),
             ).rowcount
             if not changed:

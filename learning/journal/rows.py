@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import struct
+from dataclasses import fields
 from typing import Any
 
 from engine.config import Sampling
@@ -23,6 +24,7 @@ from learning.protocol.records import (
     Span,
     Turn,
     Turns,
+    Understanding,
     as_turns,
 )
 from learning.text.normalise import writable
@@ -39,6 +41,9 @@ CANDIDATE_COLUMNS = "ask, number, text, tokens, logprobs, ending, version, certa
 LESSON_COLUMNS = (
     "id, judgement, kind, prompt, answer, rejected, weight, replaces, state, blamed_from, blamed_to"
 )
+
+UNDERSTANDING = (*(field.name for field in fields(Understanding)), "measured")
+"""Columns of a lesson that describe weights: the figures of Understanding, and when they were measured."""
 
 
 def turns_to_json(turns: Turns) -> str:

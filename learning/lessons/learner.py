@@ -201,8 +201,8 @@ class Learner:
         return outcome.result, outcome.kept
 
     def _others(self, lesson: Lesson, example: Example) -> list[str]:
-        """Questions that should not get the lesson's answer. Of a lesson that was learned before, it is not
-        known any more which of them got that answer without it."""
+        """Questions that should not get the lesson's answer. If the lesson was learned before, these weights
+        may give it to them already; then none is left out."""
         if any(state == "learned" for state, _ in self.journal.lesson_events(lesson.id)):
             return all_others(example)
         return others_before(self.transaction, example)

@@ -44,7 +44,7 @@ from vidya_tui.state.known import StateStore
 MOST = 16
 """Most completions at a time, with the one that is being answered."""
 REMEMBERED = 100_000
-"""Answers that are remembered, so that a request that follows one continues its conversation."""
+"""Most answers that the server remembers. A request whose turns end in one continues its conversation."""
 _ENDED = Failed("serve", "the server ends")
 """The last event that is passed on."""
 _REPLACED = ("a newer judgement replaced this one", "nothing of it is learned")

@@ -1,4 +1,4 @@
-"""Runs the server until Ctrl+C: its socket, its signals, and what it prints."""
+"""Opens the socket, runs the server until Ctrl+C, handles signals and prints messages."""
 
 from __future__ import annotations
 

@@ -7,16 +7,13 @@ samplers of their own. The groups come back in the order of the problems.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
 
 from engine.model import Model
-from engine.rollout import ROWS
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example
-from learning.objectives.processes import ALONE, ProcessGroup
 from learning.practice.sampling.dialogues import DialogueSampler
 from learning.practice.sampling.rollouts import Drawn, RolloutSampler, Sample
 from learning.practice.sampling.tools import ToolSampler
@@ -101,25 +98,6 @@ def sampler_kind(task: Task) -> type[RolloutSampler]:
     return RolloutSampler
 
 
-def sampler(
-    tokenizer: Tokenizer,
-    task: Task,
-    *,
-    max_tokens: int,
-    temperature: float = 1.0,
-    rows: int = ROWS,
-    weights: Callable[[], AbstractContextManager[None]] = nullcontext,
-    pause: Callable[[], None] = lambda: None,
-    team: ProcessGroup = ALONE,
-) -> RolloutSampler:
-    """The sampler that fits a task; arguments as of RolloutSampler."""
-    return sampler_kind(task)(
-        tokenizer,
-        task,  # type: ignore[arg-type]
-        max_tokens=max_tokens,
-        temperature=temperature,
-        rows=rows,
-        weights=weights,
-        pause=pause,
-        team=team,
-    )
+def sampler(tokenizer: Tokenizer, task: Task, **more: Any) -> RolloutSampler:
+    """The sampler that fits a task. more: as of RolloutSampler."""
+    return sampler_kind(task)(tokenizer, task, **more)  # type: ignore[arg-type]

@@ -38,7 +38,7 @@ class Process:
     url: str
 
     def end(self) -> tuple[int, list[dict[str, Any]], str]:
-        """Ends it with Ctrl+C: (exit status, rows that it printed, what it said)."""
+        """Sends Ctrl+C. Returns the exit status, the rows of standard output, the text of standard error."""
         self.process.send_signal(signal.SIGINT)
         out, said = self.process.communicate(timeout=60)
         assert "Traceback" not in said
