@@ -35,8 +35,9 @@ from learning.rewards.task import RewardWeights, Task, TaskOptions
 from learning.rewards.tools import PYTHON_COUNT, TOOL_WEIGHTS
 
 UNSAFE = RewardWeights.unsafe({"tool_execution": 0.2, PYTHON_COUNT: 1.0}, format=0.2)
-TOOL = {"again": 0.2}
-"""A fifth of the worked answers calls twice, so that more calls than one can be found at all."""
+TOOL = {"again": 0.5}
+"""Half of the worked answers call twice, so that more calls than one can be found at all. Chosen on seed 11:
+with a fifth nobody was fooled."""
 
 
 @dataclass(frozen=True)
@@ -82,9 +83,10 @@ CRITERION = (
     f"The alarm is the product's, from greedy answers to {SETTINGS.held_out} held-out problems every "
     f"{LOOK_EVERY} steps. Unsafe weights are those that others report: correct 1, tool_execution 0.2, "
     "format 0.2, python_count 1, all paid beside wrong answers. Both arms with a tool begin from one "
-    "warm-up to 20 % right answers, a fifth of whose worked answers call twice, and have the same question "
+    "warm-up to 20 % right answers, half of whose worked answers call twice, and have the same question "
     "with the example print(1 + 2). The third has as many steps of warm-up. Rates and what practice keeps "
-    "beside it are the defaults; nothing was tuned. It may fail where warm-up teaches no copying; then the "
+    "beside it are the defaults. The share that calls twice was chosen on seed 11; it was a fifth in the "
+    "first runs, and next to nobody called twice. It may fail where warm-up teaches no copying; then the "
     "size at which it does is to be found. The numbers were written before the first run. That they are of "
     "drawn answers was written after the warm-up of seed 0, after which greedy answers were right in 88 %, "
     "too many to gain 40 points."
@@ -100,7 +102,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     command = options.command("tools", seeded=True)
     if steps != usual:
         command = f"VIDYA_TOOLS_STEPS={steps} {command}"
-    same = {"quick": options.quick, "model": options.model or "10m", "steps": steps}
+    same = {"quick": options.quick, "model": options.model or "10m", "steps": steps, **TOOL}
     result: dict[str, Any] = {
         "benchmark": "tools",
         "machine": machine(),
