@@ -3,7 +3,8 @@
 Each run is that of `vidya practice`: warm-up, then GRPO alone, with save points and guard. Held-out accuracy
 is that of greedy decoding on problems that were never practised. Afterwards the recall of the book and the
 loss on held-out talk (VIDYA_CORPUS) are measured again. Without --model it uses the shipped model.
-VIDYA_TASKS selects tasks, separated by commas; VIDYA_MINUTES limits each run (default 60). Runs that are in
+VIDYA_TASKS selects tasks, separated by commas; VIDYA_MINUTES limits each run (default 60);
+VIDYA_PRACTICE_OPTIONS sets options of `vidya practice` (name=value, separated by blanks). Runs that are in
 the output folder are not repeated, so an interrupted benchmark resumes.
 """
 
@@ -14,6 +15,7 @@ import os
 import random
 import statistics
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -36,6 +38,7 @@ from learning.practice.figures import StepReport
 from learning.practice.options import with_options
 from learning.practice.run import Evaluation, PracticeRun
 from learning.practice.settings import PracticeSettings
+from learning.practice.trained import AddedSavePoints, trained_weights
 from learning.practice.trainer import GrpoTrainer
 from learning.practice.warm_up import WarmUpReport
 from learning.rewards.registry import find_task
@@ -70,43 +73,42 @@ def run(options: BenchOptions) -> dict[str, Any]:
     names = os.environ.get("VIDYA_TASKS", "")
     wanted = [name for name in names.split(",") if name]
     plans = [plan for plan in PLANS if not wanted or plan.task in wanted]
-    result: dict[str, Any] = {
-        "machine": machine(),
-        "model": options.model or DEFAULT_MODEL,
-        "runs": [],
-    }
-    result["runs"] = earlier(
-        options.out, "practice_learning", {"model": options.model or DEFAULT_MODEL}
-    ).get("runs", [])
+    set_ones = os.environ.get("VIDYA_PRACTICE_OPTIONS", "").split()
+    same = {"model": options.model or DEFAULT_MODEL, "options": set_ones or None}
+    result: dict[str, Any] = {"machine": machine(), **same, "runs": []}
+    result["runs"] = earlier(options.out, "practice_learning", same).get("runs", [])
     with scratch_home(options) as (home, name):
         folder = ModelStore(home).resolve(name)
         for seed in options.seeds:
             for plan in plans:
                 if any((r["task"], r["seed"]) == (plan.task, seed) for r in result["runs"]):
                     continue
-                result["runs"].append(_practise(folder, plan, seed, options))
+                result["runs"].append(_practise(folder, plan, seed, set_ones, options))
                 if options.out:
                     command = options.command("practice_learning", seeded=True, corpus=True)
+                    if set_ones:
+                        command = f'VIDYA_PRACTICE_OPTIONS="{" ".join(set_ones)}" {command}'
                     _write(options.out, command, result)
     return result
 
 
-def _practise(folder: Path, plan: Plan, seed: int, options: BenchOptions) -> dict[str, Any]:
+def _practise(
+    folder: Path, plan: Plan, seed: int, set_ones: Sequence[str], options: BenchOptions
+) -> dict[str, Any]:
     settings = QUICK if options.quick else SETTINGS
     if not options.quick:
         minutes = float(os.environ.get("VIDYA_MINUTES", "60"))
         warm_up = replace(settings.warm_up, enough=plan.enough)
         settings = replace(settings, warm_up=warm_up, seconds=60.0 * minutes)
     settings = replace(settings, steps=2 if options.quick else plan.steps)
+    settings = with_options(settings, set_ones)
     model, tokenizer = load_model(folder), load_tokenizer(folder)
     talk = own_talk(model, tokenizer, folder)
     yard = make_yardstick(tokenizer, model, [], talk)
     book = book_examples(tokenizer, [shipped_book_path()], model.config.context)
     before, began = _measured(model, book, yard.talk), time.process_time()
     task = find_task(plan.task, TaskOptions(difficulty=plan.difficulty))
-    session = GrpoTrainer(
-        model, tokenizer, task, Replay(model, book, [], talk), settings, seed=seed
-    )
+    trained = trained_weights(model, settings.adapter, seed)
     curve: list[dict[str, Any]] = []
     looks: list[dict[str, Any]] = []
 
@@ -130,10 +132,13 @@ def _practise(folder: Path, plan: Plan, seed: int, options: BenchOptions) -> dic
         if report.success is not None:
             options.say(f"{plan.task} {seed}: warm-up {report.step}: {report.success:.2f}")
 
-    kept = Kept(model)
-    outcome = PracticeRun(
-        session, kept, on_step=stepped, on_evaluation=looked, on_warm_up=warmed
-    ).run(warm_up=True)
+    kept = AddedSavePoints(Kept(model), trained)
+    with trained.training():
+        replay = Replay(model, book, [], talk)
+        session = GrpoTrainer(model, tokenizer, task, replay, settings, seed=seed, trained=trained)
+        outcome = PracticeRun(
+            session, kept, on_step=stepped, on_evaluation=looked, on_warm_up=warmed
+        ).run(warm_up=True)
     task.close()
     processor = time.process_time() - began
     if options.out and not options.quick:

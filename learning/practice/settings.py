@@ -36,6 +36,8 @@ class WarmUpSettings:
     much of talk (benchmarks/results/practice_learning.md)."""
     batch: int = 32
     """Worked examples per step, >= 1."""
+    examples: int = 0
+    """Different worked examples, which come again and again, >= 0; 0: new ones in every step."""
     ramp: int = 10
     """Steps of linear learning-rate warm-up, >= 1."""
     measure_every: int = 2
@@ -64,6 +66,7 @@ class WarmUpSettings:
             lr=0.0 < self.lr < math.inf,
             enough=0.0 <= self.enough <= 1.0,
             steps=self.steps >= 0,
+            examples=self.examples >= 0,
             **{name: getattr(self, name) >= 1 for name in names},
         )
 

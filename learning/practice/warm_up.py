@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import cycle, islice
 
 import torch
 from torch import Tensor
@@ -83,13 +84,12 @@ def warm_up(
             step, loss, success, seconds, settings.steps, settings.enough, tagged=tagged
         )
 
+    teach = _lessons(source, settings)
     last = measured(0, math.nan)
     step = 0
     while (last.success or 0.0) < settings.enough and step < settings.steps and not stop():
         encode = partial(settings.tags, roller.tokenizer)
-        lines = [
-            _worked(model, roller, problem, encode) for problem in source.worked(settings.batch)
-        ]
+        lines = [_worked(model, roller, problem, encode) for problem in teach()]
         if not tagged and any(roller.tokenizer.own_tags.intersection(line.ids) for line in lines):
             tagged = roller.says_tags = True
             introduce_tags(model, roller.tokenizer)
@@ -102,6 +102,14 @@ def warm_up(
         else:
             report(now(step, loss, None))
     return replace(last, step=step)
+
+
+def _lessons(source: ProblemSource, settings: WarmUpSettings) -> Callable[[], list[Problem]]:
+    """Returns the problems of each next step."""
+    if not settings.examples:
+        return lambda: source.worked(settings.batch)
+    turns = cycle(source.worked(settings.examples))
+    return lambda: list(islice(turns, settings.batch))
 
 
 def _worked(
