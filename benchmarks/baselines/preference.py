@@ -16,14 +16,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from benchmarks.baselines.common import LR, Anchor, fresh_adam, step
 from engine.model import Model
 from learning.data.examples import Example
-from learning.maths.preference import dpo_loss
-from learning.maths.shapes import same_shape
+from learning.maths.preference import bradley_terry_loss, dpo_loss
 from learning.memory.tasks import LessonTask
 from learning.objectives.preference import log_probabilities
 
@@ -83,20 +81,11 @@ def backward(loss: Tensor) -> float:
 
 
 def contrast(model: Model, pair: Sequence[Example]) -> Tensor:
-    """`contrastive_loss` of the first example against the others, with gradient."""
+    """-log σ(chosen - rejected) of the mean log-probabilities per token of the first example and each other,
+    with gradient."""
     lengths = torch.tensor([float(e.targets) for e in pair], device=model.device)
     mean = log_probabilities(model, pair) / lengths
-    return contrastive_loss(mean[:1].expand(len(pair) - 1), mean[1:]).mean()
-
-
-def contrastive_loss(chosen: Tensor, rejected: Tensor) -> Tensor:
-    """-log σ(chosen - rejected)  per pair.
-
-    chosen, rejected: [N] mean log-probabilities per token. Returns [N]; ln 2 if they agree.
-    Raises ShapeError if lengths differ.
-    """
-    same_shape(chosen=chosen, rejected=rejected)
-    return -F.logsigmoid(chosen - rejected)
+    return bradley_terry_loss(mean[:1].expand(len(pair) - 1), mean[1:]).mean()
 
 
 def against(model: Model, lesson: LessonTask) -> list[Example]:

@@ -58,21 +58,16 @@ class Asker:
             [self._ids(turns) for turns in asked],
             1,
             ends=self._tokenizer.not_text(size),
+            never=self._tokenizer.unsaid(size),
             max_tokens=GREEDY.max_tokens,
             temperature=0.0,
             generator=torch.Generator(),
         ).answers()
         return [
-            # an answer that ends at once or with another role, which the app never draws
-            self.one(turns)
-            if self._odd(answer.tokens, answer.ending)
-            else self._text(answer.tokens)
+            # the app never draws an answer that ends at once
+            self._text(answer.tokens) or self.one(turns)
             for turns, (answer,) in zip(asked, found, strict=True)
         ]
-
-    def _odd(self, tokens: Sequence[int], ending: str) -> bool:
-        stops = self._tokenizer.chat.stop_ids
-        return ending == "end" and (len(tokens) == 1 or tokens[-1] not in stops)
 
     def _text(self, tokens: Sequence[int]) -> str:
         return self._tokenizer.decode(tokens).strip()

@@ -34,10 +34,9 @@ from benchmarks.likes.taste_data import (
     messages,
 )
 from engine.model import Model
-from engine.rollout import Rollout
+from engine.rollout import message_answers
 from engine.storage.checkpoint import load_model
 from engine.storage.files import write_atomically
-from engine.tokenizers.chat_format import encode_prompt
 from engine.tokenizers.load import load_tokenizer
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.rewards.reward_data import Choice
@@ -104,23 +103,20 @@ def drawn(model: Model, tokenizer: Tokenizer, options: BenchOptions) -> dict[str
     """Different answers to every message."""
     asked = messages(False)
     asked = asked[::20] if options.quick else asked
-    context, ends = model.config.context, tokenizer.not_text(model.config.vocab_size)
-    ids = [encode_prompt(tokenizer, [("user", one)], context, TOKENS) for one in asked]
     generator = torch.Generator().manual_seed(0)
     started = time.monotonic()
-    rollout = Rollout(
+    found = message_answers(
         model,
-        ids,
+        tokenizer,
+        asked,
         DRAWN,
-        ends=ends,
         max_tokens=TOKENS,
         temperature=TEMPERATURE,
         generator=generator,
     )
-    found = rollout.answers()
     options.say(f"answers drawn in {time.monotonic() - started:.0f} s")
     return {
-        one: distinct([tokenizer.decode(a.tokens) for a in mine if a.ending == "end"])
+        one: distinct([text for text, answer in mine if answer.ending == "end"])
         for one, mine in zip(asked, found, strict=True)
     }
 

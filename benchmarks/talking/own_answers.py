@@ -141,26 +141,21 @@ def draw(
     """Each message with the answers drawn for it."""
     import torch
 
-    from engine.rollout import Rollout
-    from engine.tokenizers.chat_format import encode_prompt
+    from engine.rollout import message_answers
 
     for start in range(0, len(asked), ROWS):
         batch = asked[start : start + ROWS]
-        prompts = [
-            encode_prompt(tokenizer, [("user", one)], model.config.context, TOKENS) for one in batch
-        ]
-        found = Rollout(
+        found = message_answers(
             model,
-            prompts,
+            tokenizer,
+            batch,
             DRAWS,
-            ends=tokenizer.not_text(model.config.vocab_size),
             max_tokens=TOKENS,
             temperature=TEMPERATURE,
             generator=torch.Generator().manual_seed(start),
-            rows=DRAWS * ROWS,
-        ).answers()
+        )
         for message, answers in zip(batch, found, strict=True):
-            yield message, [tokenizer.decode(answer.tokens).strip() for answer in answers]
+            yield message, [text for text, _ in answers]
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from learning.agents.interface import Action, Decision, Obs, ObsIn, Trajectory
-from learning.maths.td import accumulate
+from learning.maths.td import accumulate, bounded_step
 
 
 class Actor(Protocol[ObsIn, Action]):
@@ -47,7 +47,10 @@ class ActorCritic(Generic[Obs, Action]):
     """Sutton and Barto, section 13.5, "Actor-Critic with Eligibility Traces (episodic)".
 
     Each move: δ = r + γ v(s') - v(s); both traces decay by γλ and take in their gradient, that of the actor
-    times the product of the discounts so far; both sets of parameters move by rate x δ x trace.
+    times the product of the discounts so far; both sets of parameters move by rate x δ x trace. With
+    `bounds` a step that would overshoot its own target is shorter (learning.maths.td.bounded_step): states of
+    a language model are alike, so its traces grow long, and a rate that suits one conversation is too great
+    for a longer one.
     """
 
     def __init__(
@@ -59,10 +62,13 @@ class ActorCritic(Generic[Obs, Action]):
         critic_rate: float,
         lam: float = 0.9,
         critic_lam: float | None = None,
+        bounds: tuple[float, float] | None = None,
     ) -> None:
-        """lam: decay of the actor's trace, 0 to 1; critic_lam: of the critic's, the same if None."""
+        """lam: decay of the actor's trace, 0 to 1; critic_lam: of the critic's, the same if None. bounds: κ
+        of the actor's and of the critic's step, above 0, greater for shorter steps; None: all steps have the
+        full rate. 2410.14606 has (3, 2)."""
         self._actor, self._critic = actor, critic
-        self._rates = (actor_rate, critic_rate)
+        self._rates, self._bounds = (actor_rate, critic_rate), bounds or (0.0, 0.0)
         self._lams = (lam, lam if critic_lam is None else critic_lam)
         self._traces: tuple[list[Tensor], list[Tensor]] = ([], [])
         self._discount, self._so_far = 0.0, 1.0
@@ -87,11 +93,17 @@ class ActorCritic(Generic[Obs, Action]):
 
     def _step(self, error: float, gradients: tuple[list[Tensor], list[Tensor]]) -> None:
         parameters = (self._actor.parameters, self._critic.parameters)
-        sides = zip(parameters, self._traces, gradients, self._lams, self._rates, strict=True)
-        for moving, traces, found, lam, rate in sides:
-            for i, (parameter, gradient) in enumerate(zip(moving, found, strict=True)):
+        sides = zip(
+            *(parameters, self._traces, gradients, self._lams, self._rates, self._bounds),
+            strict=True,
+        )
+        for moving, traces, found, lam, rate, bound in sides:
+            for i, gradient in enumerate(found):
                 traces[i] = accumulate(traces[i], gradient, self._discount * lam)
-                parameter.add_(traces[i], alpha=rate * error)
+            norm = sum(float(trace.abs().sum()) for trace in traces) if bound else 0.0
+            step = bounded_step(error, norm, rate, bound)
+            for parameter, trace in zip(moving, traces, strict=True):
+                parameter.add_(trace, alpha=step * error)
 
     def _forget(self) -> None:
         """Drops the traces: an episode begins."""

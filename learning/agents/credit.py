@@ -118,22 +118,6 @@ def scaled(credit: Credit) -> Credit:
     return even
 
 
-def span(credit: Credit, move: int, start: int, end: int) -> Credit:
-    """Only tokens start to end (not included) of the move of that number are given what `credit` gives."""
-
-    def limited(trajectories: Trajectories) -> list[list[Tensor]]:
-        found = credit(trajectories)
-        for rows in found:
-            for number, row in enumerate(rows):
-                inside = torch.zeros_like(row)
-                if number == move:
-                    inside[start:end] = 1
-                rows[number] = row * inside
-        return found
-
-    return limited
-
-
 def _by_group(trajectories: Trajectories, advantages: GroupAdvantages) -> list[float]:
     """Each trajectory's advantage among those of its group."""
     groups: dict[Hashable, list[int]] = defaultdict(list)

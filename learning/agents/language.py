@@ -18,6 +18,7 @@ from engine.errors import ConfigError
 from engine.model import Model
 from engine.precision import autocast
 from engine.rollout import Rollout
+from engine.sampling import NEVER
 from engine.tokenizers.chat_format import encode_whole
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.agents.interface import Action, Decision, DrawnTokens, Obs
@@ -51,7 +52,8 @@ IDS: PromptForm[Ids, Ids] = PromptForm(lambda prompt: prompt, lambda reply: repl
 
 class LanguagePolicy(Generic[Obs, Action]):
     """π(reply|turn) = Π π(token|turn, tokens before it) at one temperature: a Policy and an Actor. A decision
-    is a whole reply and carries its tokens."""
+    is a whole reply and carries its tokens. Ids that chat never says have probability 0
+    (Tokenizer.unsaid)."""
 
     def __init__(
         self,
@@ -73,7 +75,8 @@ class LanguagePolicy(Generic[Obs, Action]):
                 "ask for greedy replies instead",
             )
         self._model, self._form, self._max_tokens = model, form, max_tokens
-        self._ends = tokenizer.reply_ends(model.config.vocab_size)
+        size = model.config.vocab_size
+        self._ends, self._never = tokenizer.reply_ends(size), tokenizer.unsaid(size)
         self._generator, self._temperature = generator, temperature
         self._trained = list(model.parameters()) if trained is None else list(trained)
         for tensor in self._trained:
@@ -88,6 +91,7 @@ class LanguagePolicy(Generic[Obs, Action]):
             prompts,
             1,
             ends=self._ends,
+            never=self._never,
             max_tokens=self._max_tokens,
             temperature=0.0 if greedy else self._temperature,
             generator=self._generator,
@@ -114,7 +118,10 @@ class LanguagePolicy(Generic[Obs, Action]):
         labels = torch.tensor(drawn.tokens, device=device)[own]
         with autocast(device):
             logits = self._model.logits(reply_states(self._model, drawn)[:-1][own])
-            found = -F.cross_entropy(logits.float() / self._temperature, labels, reduction="none")
+            shaped = logits.float() / self._temperature
+            never = torch.tensor(self._never, dtype=torch.long, device=device)
+            shaped = shaped.index_fill(1, never, NEVER)
+            found = -F.cross_entropy(shaped, labels, reduction="none")
             return found.new_zeros(len(own)).masked_scatter(own, found)
 
     def score(
@@ -132,7 +139,8 @@ def turn_features(model: Model, form: PromptForm[Obs, Action]) -> Callable[[Obs]
     length 1, as those of a table are.
 
     The features of two turns are alike, so traces grow long and rates must be smaller than a table's: with
-    λ 0.9 a critic of conversations of seven replies diverged at 0.5, and settled at 0.2 and 0.05.
+    λ 0.9 a critic of conversations of seven replies diverged at 0.5, and settled at 0.2 and 0.05. Bounded
+    steps (`ActorCritic`) settle too.
 
     The model is only read. A frozen copy of the policy's model has features that stay, and the value can
     settle. The policy's own model needs no copy, but its states move with every step of the policy.

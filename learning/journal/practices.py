@@ -59,6 +59,16 @@ class KeptAnswers:
     """The newest first, as on the practice screen."""
 
 
+@dataclass(frozen=True)
+class KeptCurriculum:
+    """What a curriculum had learned at the end of a run."""
+
+    arms: tuple[str, ...]
+    """Of the run, in the order of the state."""
+    state: dict[str, Any]
+    """See learning.practice.supply.interface.Curriculum."""
+
+
 def begin_practice(store: Store, task: str, record: Mapping[str, Any]) -> int:
     """Records a run that begins; returns its id."""
     with store.writing() as connection:
@@ -183,17 +193,21 @@ def practice_steps(store: Store, run: int) -> list[dict[str, Any]]:
     return [json.loads(figures) for (figures,) in store.rows(sql, run)]
 
 
-def kept_curriculum(store: Store, arms: tuple[str, ...], method: str) -> dict[str, Any]:
-    """What the curriculum `method` had learned after the newest step of practice with these arms; {} if they
-    were never practised with it."""
+def kept_curriculum(store: Store, arms: Sequence[str], method: str) -> KeptCurriculum | None:
+    """What the curriculum `method` had learned in the run that had most of these arms, and of several in the
+    newest; None if none of them was ever practised with it."""
+    sql = """SELECT figures FROM practice_steps WHERE practice = ?
+        ORDER BY step DESC, rowid DESC LIMIT 1"""
+    best, most = None, 0
     for entry in practice_entries(store):
-        same = tuple(entry.record.get("arms", ())) == arms
-        if same and entry.record["options"]["curriculum.method"] == method:
-            sql = """SELECT figures FROM practice_steps WHERE practice = ?
-                ORDER BY step DESC, rowid DESC LIMIT 1"""
-            if row := store.row(sql, entry.id):
-                return dict(json.loads(row[0]).get("curriculum", {}))
-    return {}
+        if entry.record["options"]["curriculum.method"] != method:
+            continue
+        practised = tuple(entry.record.get("arms", ()))
+        shared = len(set(practised) & set(arms))
+        row = store.row(sql, entry.id) if shared > most else None
+        if row and (state := json.loads(row[0]).get("curriculum")):
+            best, most = KeptCurriculum(practised, state), shared
+    return best
 
 
 def joined_rungs(store: Store, model: str, since: float = 0.0) -> tuple[str, ...]:

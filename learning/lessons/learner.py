@@ -224,7 +224,7 @@ class Learner:
         self.journal.add_measure("book_recall", tracker.recall(replay.book))
         self.journal.add_measure("lessons_known", tracker.recall(replay.taught))
         self.caches.tidy()
-        return measure(self.transaction, lesson.id, main, others)
+        return measure(self.transaction, lesson.id, main, others, self._pause)
 
     def _commit(self, lesson: Lesson, steps: int, riders: list[int]) -> Commit:
         """riders: weak lessons that were learned along with it."""

@@ -6,6 +6,7 @@ message alone, if it is likely there at all. They are learned without the contex
 (context distillation, 2209.15189; from a demonstration, 2601.19897). The lessons are in the journal, of kind
 "reason", under the judgement: whoever takes the judgement back takes them back too.
 A reason that led to no lesson is tried once more, after the next start, and then given up, which is told.
+That, and what cost too much of the memory, counts for the one model: another model tries the reason anew.
 Left out: asking the message itself again (session), replaying these lessons later.
 """
 
@@ -85,9 +86,13 @@ class Reasons:
         """Does one small piece of work: answers one other message, or learns the answers of one reason.
         Returns False when nothing is left to do."""
         for judged in self._transaction.journal.reasons():
+            put_back = self._put_back(judged)
+            if self._model in put_back:
+                continue
             lessons = self._transaction.journal.lessons_of(judged.id)
             mine = [lesson for lesson in lessons if lesson.kind == "reason"]
-            waiting = [lesson for lesson in mine if lesson.state == "waiting"]
+            untried = ("waiting", "needs_practice") if put_back else ("waiting",)
+            waiting = [lesson for lesson in mine if lesson.state in untried]
             begun = judged.id in self._closed or len(mine) != len(waiting)
             if not begun and len(mine) < MESSAGES and (mine or self._fruitless(judged) < TRIES):
                 if self._draw(judged, mine):
@@ -99,6 +104,17 @@ class Reasons:
                 self._learn(judged, waiting)
                 return True
         return False
+
+    @property
+    def _model(self) -> str:
+        return self._transaction.weights.folder.name
+
+    def _put_back(self, judged: Judged) -> set[str]:
+        """The models that learned the answers and were put back."""
+        name = _put_back_by(judged, "")
+        sql = "SELECT DISTINCT name FROM measures WHERE name GLOB ?"
+        found = self._transaction.journal.rows(sql, f"{name}*")
+        return {str(one).removeprefix(name) for (one,) in found}
 
     # ------------------------------------------------------------ answering other messages
 
@@ -120,12 +136,14 @@ class Reasons:
         return True
 
     def _fruitless(self, judged: Judged) -> int:
-        """How often it was tried on all messages and led to no lesson, in earlier runs of the program too."""
-        return len(self._transaction.journal.measures(_tries(judged)))
+        """How often this model tried it on all messages and no lesson came of it, in earlier runs of the
+        program too."""
+        return len(self._transaction.journal.measures(_fruitless_of(judged, self._model)))
 
     def _found_none(self, judged: Judged) -> None:
         """Notes a try that led to no lesson, and tells the last one."""
-        self._transaction.journal.add_measure(_tries(judged), len(self._tried[judged.id]))
+        name = _fruitless_of(judged, self._model)
+        self._transaction.journal.add_measure(name, len(self._tried[judged.id]))
         if self._fruitless(judged) >= TRIES:
             self._tell(ReasonGivenUp(judged.id, _reason(judged)))
 
@@ -223,6 +241,8 @@ class Reasons:
             kept = transaction.attempt(lambda: transaction.teach(task, settings), judge).kept
         except NumericsError:
             kept = False
+        if not kept:
+            transaction.journal.add_measure(_put_back_by(judged, self._model), len(numbers))
         for number in numbers:
             transaction.journal.set_lesson_state(number, "learned" if kept else "needs_practice")
         caches.tidy()
@@ -232,9 +252,14 @@ def _well_formed(answer: str) -> bool:
     return bool(answer.strip()) and ends_sentence(answer) and not broken(answer)
 
 
-def _tries(judged: Judged) -> str:
-    """The journal's measure of how many messages a try that led to no lesson took."""
-    return f"reason/{judged.id}/fruitless"
+def _fruitless_of(judged: Judged, model: str) -> str:
+    """The journal's measure of how many messages a try of this model took that led to no lesson."""
+    return f"reason/{judged.id}/fruitless/{model}"
+
+
+def _put_back_by(judged: Judged, model: str) -> str:
+    """The journal's measure of how many answers this model learned and was put back."""
+    return f"reason/{judged.id}/put_back/{model}"
 
 
 def _reason(judged: Judged) -> str:

@@ -18,7 +18,8 @@ class BatchSize:
     tokens: int
     """Of all active answers together."""
     longest: int
-    """Most tokens that an answer may have."""
+    """Most tokens that such an answer may have: of each task its own, so that what else is in the batch
+    does not count."""
 
 
 Normaliser = Callable[[int, BatchSize], float]

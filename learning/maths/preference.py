@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor
 
@@ -31,8 +32,9 @@ def dpo_loss(
         reference_chosen=reference_chosen,
         reference_rejected=reference_rejected,
     )
-    margin = (chosen - reference_chosen) - (rejected - reference_rejected)
-    return -F.logsigmoid(beta * margin)
+    return bradley_terry_loss(
+        beta * (chosen - reference_chosen), beta * (rejected - reference_rejected)
+    )
 
 
 def avoidance_loss(policy: Tensor, reference: Tensor, beta: float) -> Tensor:
@@ -102,7 +104,8 @@ def fitted_temperature(margins: Tensor) -> float:
     ratio = (math.sqrt(5.0) - 1.0) / 2.0
 
     def loss(at: float) -> float:
-        return float(-F.logsigmoid(margins.double() / math.exp(at)).mean())
+        scaled = margins.double() / math.exp(at)
+        return float(bradley_terry_loss(scaled, torch.zeros_like(scaled)).mean())
 
     if not len(margins) or float(margins.mean()) <= 0.0:
         return 50.0

@@ -46,26 +46,6 @@ def discounted_returns(rewards: Tensor, discounts: Tensor, last_value: Tensor) -
     return torch.stack(discounted_sums(rewards.unbind(-1), discounts.unbind(-1), last_value), -1)
 
 
-def n_step_returns(rewards: Tensor, discounts: Tensor, values: Tensor, n: int) -> Tensor:
-    """G_t = r_{t+1} + γ_{t+1} r_{t+2} + ... + γ_{t+1} ... γ_{t+n} v(s_{t+n}); fewer steps at the end.
-
-    rewards, discounts, values: [..., T], values of the states after each step; n >= 1. Returns [..., T].
-    Sutton and Barto, eq. 7.1. Raises ShapeError.
-    """
-    same_shape(rewards=rewards, discounts=discounts, values=values)
-    steps = _steps(rewards)
-    if n < 1:
-        raise ShapeError(f"n is {n}, at least one step is needed")
-    found = []
-    for t in range(steps):
-        end = min(t + n, steps)
-        total = values[..., end - 1]
-        for k in reversed(range(t, end)):
-            total = rewards[..., k] + discounts[..., k] * total
-        found.append(total)
-    return torch.stack(found, -1)
-
-
 def generalised_advantages(
     rewards: Tensor, discounts: Tensor, values: Tensor, lam: float
 ) -> Tensor:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import torch
 import torch.nn.functional as F
@@ -72,6 +72,8 @@ class GrpoGroup:
 
     prompt: tuple[int, ...]
     answers: tuple[GrpoAnswer, ...]
+    longest: int | None = None
+    """Most own tokens that an answer to it may have; None: those of the longest active one of the batch."""
 
     @property
     def tokens(self) -> int:
@@ -103,6 +105,8 @@ class _GrpoRow:
 
     prompt: tuple[int, ...]
     answers: tuple[GrpoAnswer, ...]
+    longest: int | None
+    """See GrpoGroup."""
 
     @property
     def size(self) -> int:
@@ -151,7 +155,6 @@ def grpo_gradients(
     *,
     reference: Model | None = None,
     never: Sequence[int] = (),
-    longest: int | None = None,
     pause: Callable[[], None] = lambda: None,
     team: ProcessGroup = ALONE,
 ) -> GrpoReport:
@@ -159,18 +162,19 @@ def grpo_gradients(
 
     Skips answers without gradient (inactive, or with advantage 0 if there is no divergence). Active ones
     among these still count in the normaliser. never: ids that are not drawn (engine.rollout); all
-    probabilities are those of the distribution without them, from which answers come. longest: most own
-    tokens that an answer may have; None: those of the longest active one. Calls `pause` before every
-    micro-batch. team: processes that share the rows; the gradient is then this process's part of the sum,
-    the report is of all.
+    probabilities are those of the distribution without them, from which answers come. Calls `pause` before
+    every micro-batch. team: processes that share the rows; the gradient is then this process's part of the
+    sum, the report is of all.
     """
-    batch = _size(groups, longest)
+    batch = _size(groups)
     report, seen = GrpoReport(tokens=batch.tokens), 0
     bounds = settings.low, settings.high, settings.dual_clip
     rows = _rows(groups, settings, divergence=bool(settings.kl_weight and reference))
     for row in team.share(rows):
         pause()
-        packed = _pack(row, model.device, lambda length: settings.normalise(length, batch))
+        size = replace(batch, longest=row.longest or batch.longest)
+        each = [settings.normalise(answer.drawn, size) for answer in row.answers]
+        packed = _pack(row, model.device, each)
         hidden = _hidden(model, packed)
         anchor = _reference(reference, packed, settings, never) if settings.kl_weight else None
         leaf = hidden.detach().requires_grad_()
@@ -219,18 +223,18 @@ def log_probabilities(
     found: list[list[Tensor]] = []
     for group in groups:
         own: list[Tensor] = []
-        for row in _split(group.prompt, group.answers, settings.micro_tokens):
+        for row in _split(group, group.answers, settings.micro_tokens):
             pause()
-            packed = _pack(row, model.device)
+            packed = _pack(row, model.device, [0.0] * len(row.answers))
             values = _token_log_probabilities(model, packed, settings, never, precise)
             own += values.split([a.drawn for a in row.answers])
         found.append(own)
     return found
 
 
-def _size(groups: Sequence[GrpoGroup], longest: int | None) -> BatchSize:
+def _size(groups: Sequence[GrpoGroup]) -> BatchSize:
     lengths = [a.drawn for group in groups for a in group.answers if a.active]
-    return BatchSize(len(lengths), sum(lengths), longest or max(lengths, default=0))
+    return BatchSize(len(lengths), sum(lengths), max(lengths, default=0))
 
 
 def _rows(
@@ -240,21 +244,19 @@ def _rows(
     rows: list[_GrpoRow] = []
     for group in groups:
         answers = [a for a in group.answers if a.active and (divergence or any(a.advantages))]
-        rows += _split(group.prompt, answers, settings.micro_tokens)
+        rows += _split(group, answers, settings.micro_tokens)
     return rows
 
 
-def _split(prompt: tuple[int, ...], answers: Sequence[GrpoAnswer], size: int) -> list[_GrpoRow]:
-    """Packs answers into rows of at most `size` input ids."""
+def _split(group: GrpoGroup, answers: Sequence[GrpoAnswer], size: int) -> list[_GrpoRow]:
+    """Packs answers of a group into rows of at most `size` input ids."""
     lengths = [len(answer.tokens) - 1 for answer in answers]  # the last id is not read
-    parts = portions(len(prompt), lengths, size)
-    return [_GrpoRow(prompt, tuple(answers[part])) for part in parts]
+    parts = portions(len(group.prompt), lengths, size)
+    return [_GrpoRow(group.prompt, tuple(answers[part]), group.longest) for part in parts]
 
 
-def _pack(
-    row: _GrpoRow, device: torch.device, weight: Callable[[int], float] = lambda _: 0.0
-) -> _Packed:
-    """weight: of each own token of an answer of that many own tokens."""
+def _pack(row: _GrpoRow, device: torch.device, weights: Sequence[float]) -> _Packed:
+    """weights: of each answer that of its own tokens."""
     bodies = [answer.tokens[:-1] for answer in row.answers]  # the last id predicts nothing
     shared = SharedRow.of(row.prompt, bodies)
     source, at = list[int](), len(row.prompt)
@@ -270,7 +272,10 @@ def _pack(
         torch.tensor([a.tokens[i] for a in row.answers for i in a.own_places], device=device),
         torch.tensor([p for a in row.answers for p in a.logprobs], device=device),
         torch.tensor([x for a in row.answers for x in a.advantages], device=device),
-        torch.tensor([weight(a.drawn) for a in row.answers for _ in a.logprobs], device=device),
+        torch.tensor(
+            [w for a, w in zip(row.answers, weights, strict=True) for _ in a.logprobs],
+            device=device,
+        ),
         torch.tensor([i for i, a in enumerate(row.answers) for _ in a.logprobs], device=device),
     )
 

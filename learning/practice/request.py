@@ -20,6 +20,7 @@ from engine.tokenizers.tokenizer import Tokenizer
 from learning.agents.value import ValueHead
 from learning.journal.journal import Journal
 from learning.journal.practices import (
+    KeptCurriculum,
     begin_practice,
     end_practice,
     joined_rungs,
@@ -301,18 +302,20 @@ class PracticeJob:
             return FewSource(task, rng, fits, self.settings.few)
         return SingleSource(task, rng, fits)
 
-    def _resume(self) -> dict[str, Any]:
-        """Goes on with what a curriculum knew when the same arms were practised last, or, in a repetition,
-        when the repeated run began. Returns it; {} if there is nothing."""
-        request, again = self._request, self._request.again
+    def _resume(self, choice: ArmChoice) -> dict[str, Any]:
+        """Goes on with what a curriculum knew when most of these arms were practised last, or, in a
+        repetition, when the repeated run began. Returns it; {} if there is nothing."""
+        arms, again = self._request.arms, self._request.again
         if again is not None:
             state = dict(practice_entry(self._journal, again).record.get("curriculum", {}))
+            kept: KeptCurriculum | None = KeptCurriculum(arms, state)
         else:
             method = named_values(self.settings)["curriculum.method"]
-            state = kept_curriculum(self._journal, request.arms, method)
-        if state and self._choice is not None:
-            self._choice.load(state)
-        return state
+            kept = kept_curriculum(self._journal, arms, method)
+        if kept is None or not kept.state:
+            return {}
+        choice.load(kept.state, [kept.arms.index(a) if a in kept.arms else None for a in arms])
+        return choice.state()
 
     def _stepped(self, report: StepReport) -> None:
         self._telling.stepped(report, self._choice.state() if self._choice else None)
@@ -332,7 +335,7 @@ class PracticeJob:
             arms=request.arms,
             own_arms=request.own_arms,
             climbs=request.climbs,
-            curriculum=self._resume() if self._choice else {},
+            curriculum=self._resume(self._choice) if self._choice else {},
             options=values,
             data=request.data,
             data_mark=data_mark(data),

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from engine.model import Model
 from learning.maths.kl import k1, k3, penalised
-from learning.objectives.grpo import GrpoGroup, log_probabilities
+from learning.objectives.grpo import log_probabilities
 from learning.objectives.processes import ALONE, ProcessGroup
 from learning.objectives.settings import GrpoSettings
 from learning.practice.sampling.buffer import ScoredGroup
@@ -35,10 +35,9 @@ class Reader:
         self, model: Model, groups: Sequence[ScoredGroup], *, precise: bool = False
     ) -> list[list[Tensor]]:
         """Log-probabilities, [group][answer] -> [own tokens], in nats. precise: in float32."""
-        plain = [GrpoGroup(group.prompt, group.answers) for group in groups]
         return log_probabilities(
             model,
-            plain,
+            [group.plain for group in groups],
             self.objective,
             never=self.never(model),
             precise=precise,

@@ -222,7 +222,7 @@ class GrpoTrainer:
         self.roller.judged([sample for part in drawn for sample in part.samples])
         self._source.learn(drawn)
         groups = [
-            scored_group(prompt, samples)
+            scored_group(prompt, samples, self.roller.longest(samples[0].problem))
             for part in drawn[:1]  # redrawn ones stand for dead ones, which are in the first part
             for prompt, samples in zip(part.prompts, part.groups, strict=True)
         ][:READ_GROUPS]
@@ -282,7 +282,7 @@ class GrpoTrainer:
     def _keep(self, buffer: ExperienceBuffer, drawn: Drawn, weight: float) -> int:
         """Puts groups whose answers differ in reward into a buffer; returns their number. weight: of KL."""
         live = [
-            scored_group(prompt, samples)
+            scored_group(prompt, samples, self.roller.longest(samples[0].problem))
             for prompt, samples in zip(drawn.prompts, drawn.groups, strict=True)
             if is_dead(samples) is False
         ]
@@ -333,7 +333,7 @@ class GrpoTrainer:
     ) -> list[GrpoGroup]:
         """The groups of one batch with the advantages of their tokens. A critic first learns from the batch,
         and credits it once it is good enough."""
-        plain = [GrpoGroup(group.prompt, group.answers) for group in groups]
+        plain = [group.plain for group in groups]
         rewards = [group.rewards for group in groups]
         credit = self.settings.credit(advantages or self.settings.advantages)
         if self.critic is not None:
@@ -352,7 +352,6 @@ class GrpoTrainer:
                     settings.objective,
                     reference=reference,
                     never=self.roller.never(self.model),
-                    longest=self.roller.longest,
                     pause=self._pause,
                     team=self.team,
                 )

@@ -18,7 +18,6 @@ from benchmarks.baselines.preference import (
     ContrastiveElastic,
     MovingReferenceDPO,
     against,
-    contrastive_loss,
     own_answer,
 )
 from benchmarks.baselines.single_steps import SingleSteps
@@ -219,11 +218,6 @@ def test_its_push_is_as_strong_at_any_margin(tiny_model: Model, examples: list[E
 def _cleared_sgd(model: Model) -> torch.optim.Optimizer:
     model.zero_grad(set_to_none=True)
     return torch.optim.SGD(model.parameters(), lr=1.0)
-
-
-def test_contrast_by_hand() -> None:
-    found = contrastive_loss(torch.tensor([-1.0, 0.0]), torch.tensor([-1.0, -math.log(3.0)]))
-    torch.testing.assert_close(found, torch.tensor([math.log(2.0), math.log(4.0 / 3.0)]))
 
 
 def test_contrast_widens_the_lead_of_the_wanted_answer(

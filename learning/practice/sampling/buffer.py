@@ -13,7 +13,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from learning.objectives.grpo import GrpoAnswer
+from learning.objectives.grpo import GrpoAnswer, GrpoGroup
 from learning.practice.figures import judged
 from learning.practice.sampling.rollouts import Sample
 
@@ -27,9 +27,18 @@ class ScoredGroup:
     """Their advantages are set when the group is used."""
     rewards: tuple[tuple[float, ...], ...]
     """Of each answer what each of its moves was paid (learning.objectives.token_credit)."""
+    longest: int | None = None
+    """Most own tokens that an answer to it may have; see GrpoGroup."""
+
+    @property
+    def plain(self) -> GrpoGroup:
+        """The group without its rewards, and so without advantages."""
+        return GrpoGroup(self.prompt, self.answers, self.longest)
 
 
-def scored_group(prompt: tuple[int, ...], samples: Sequence[Sample]) -> ScoredGroup:
+def scored_group(
+    prompt: tuple[int, ...], samples: Sequence[Sample], longest: int | None = None
+) -> ScoredGroup:
     """The judged answers of a group with their rewards. Truncated answers enter the mean but give no
     gradient."""
     known = judged(samples)
@@ -37,7 +46,7 @@ def scored_group(prompt: tuple[int, ...], samples: Sequence[Sample]) -> ScoredGr
         GrpoAnswer(s.answer.tokens, s.answer.logprobs, 0.0, not s.truncated, own=s.answer.own)
         for s in known
     ]
-    return ScoredGroup(prompt, tuple(answers), tuple(s.paid for s in known))
+    return ScoredGroup(prompt, tuple(answers), tuple(s.paid for s in known), longest)
 
 
 @dataclass(frozen=True)

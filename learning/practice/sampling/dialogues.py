@@ -86,8 +86,8 @@ class DialogueSampler(RolloutSampler):
         (score,) = self.task.score(problem, ["\n".join(talk.world.replies)])
         return Sample(problem, whole, _shown(talk.world.turns), score, tuple(talk.rewards))
 
-    @property
-    def longest(self) -> int:
+    def longest(self, problem: Problem) -> int:
+        """See RolloutSampler."""
         return self.max_tokens * self.task.replies
 
     def fits(self, model: Model, problem: Problem) -> bool:

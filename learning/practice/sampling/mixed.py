@@ -61,9 +61,10 @@ class MixtureSampler(RolloutSampler):
             tokens, seconds = tokens + found.tokens, seconds + found.seconds
         return Drawn(tuple(prompts), tuple(groups), tokens, seconds)
 
-    @property
-    def longest(self) -> int:
-        return max(super().longest, *(one.longest for one in self._own.values()))
+    def longest(self, problem: Problem) -> int:
+        """See RolloutSampler."""
+        own = self._own.get(problem.arm)
+        return own.longest(problem) if own else super().longest(problem)
 
     def fits(self, model: Model, problem: Problem) -> bool:
         """See RolloutSampler."""

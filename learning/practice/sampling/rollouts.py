@@ -126,9 +126,8 @@ class RolloutSampler:
         self.says_tags = tokenizer.says_tags
         """Whether the model has learned the tags of answers; warm-up may teach them."""
 
-    @property
-    def longest(self) -> int:
-        """Most own tokens that an answer may have."""
+    def longest(self, problem: Problem) -> int:
+        """Most own tokens that an answer to the problem may have."""
         return self.max_tokens
 
     def draw(

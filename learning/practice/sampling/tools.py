@@ -90,8 +90,8 @@ class ToolSampler(RolloutSampler):
         tokens = sum(sample.answer.drawn for own in groups for sample in own)
         return Drawn(prompts, groups, tokens, drawn - started)
 
-    @property
-    def longest(self) -> int:
+    def longest(self, problem: Problem) -> int:
+        """See RolloutSampler."""
         return self.max_tokens * (self.task.limit + 1)
 
     def fits(self, model: Model, problem: Problem) -> bool:

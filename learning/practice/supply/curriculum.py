@@ -9,10 +9,11 @@ Left out: tasks and their problems (learning.practice.supply.mixture).
 
 from __future__ import annotations
 
+import math
 import random
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
@@ -30,7 +31,7 @@ from learning.maths.bandit import (
 )
 from learning.maths.policy import centred_advantages
 from learning.practice.settings import CurriculumSettings
-from learning.practice.supply.interface import Curriculum, Visit
+from learning.practice.supply.interface import Curriculum, Places, Visit
 
 HISTORY = 200
 """Gains by which Exp3 measures new ones (1704.03003)."""
@@ -39,7 +40,7 @@ WINDOW = 10
 UP, DOWN = 0.7, 0.3
 """Success rates above which `Thresholds` goes to the next arm, and below which to the one before."""
 
-
+T = TypeVar("T")
 Make = Callable[[int, CurriculumSettings], Curriculum]
 """(number of arms, settings) -> a curriculum that knows nothing yet."""
 
@@ -77,7 +78,7 @@ class Uniform:
         """See Curriculum."""
         return {}
 
-    def load(self, state: dict[str, Any]) -> None:
+    def load(self, state: dict[str, Any], places: Places) -> None:
         """See Curriculum."""
 
 
@@ -115,11 +116,13 @@ class Thresholds:
         """See Curriculum."""
         return {"level": self._level, "seen": list(self._seen)}
 
-    def load(self, state: dict[str, Any]) -> None:
-        """See Curriculum."""
-        self._level = int(state["level"])
+    def load(self, state: dict[str, Any], places: Places) -> None:
+        """See Curriculum. Begins with the first arm if the one it was at is gone."""
         self._seen.clear()
-        self._seen.extend(float(one) for one in state["seen"])
+        self._level, level = 0, int(state["level"])
+        if level in places:
+            self._level = places.index(level)
+            self._seen.extend(float(one) for one in state["seen"])
 
 
 class Boltzmann:
@@ -150,9 +153,9 @@ class Boltzmann:
         """See Curriculum."""
         return {"estimates": self._estimates.tolist()}
 
-    def load(self, state: dict[str, Any]) -> None:
-        """See Curriculum."""
-        self._estimates = torch.tensor([float(one) for one in state["estimates"]])
+    def load(self, state: dict[str, Any], places: Places) -> None:
+        """See Curriculum. A new arm has the estimate 0, as at the beginning."""
+        self._estimates = torch.tensor(_placed(state["estimates"], places, 0.0))
 
 
 class Exp3:
@@ -190,9 +193,11 @@ class Exp3:
         """See Curriculum."""
         return {"log_weights": self._log_weights.tolist(), "history": list(self._history)}
 
-    def load(self, state: dict[str, Any]) -> None:
-        """See Curriculum."""
-        self._log_weights = torch.tensor([float(one) for one in state["log_weights"]])
+    def load(self, state: dict[str, Any], places: Places) -> None:
+        """See Curriculum. A new arm has the mean weight, because weights have no scale of their own."""
+        kept = torch.tensor([float(one) for one in state["log_weights"]])
+        mean = float(kept.logsumexp(0)) - math.log(len(kept))
+        self._log_weights = torch.tensor(_placed(kept.tolist(), places, mean))
         self._history.clear()
         self._history.extend(float(one) for one in state["history"])
 
@@ -230,9 +235,9 @@ class LearningProgress:
         """See Curriculum."""
         return {"seen": [list(own) for own in self._seen]}
 
-    def load(self, state: dict[str, Any]) -> None:
+    def load(self, state: dict[str, Any], places: Places) -> None:
         """See Curriculum."""
-        for own, kept in zip(self._seen, state["seen"], strict=True):
+        for own, kept in zip(self._seen, _placed(state["seen"], places, ()), strict=True):
             own.clear()
             own.extend(float(one) for one in kept)
 
@@ -277,12 +282,17 @@ class ArmChoice:
         """See Curriculum."""
         return self._curriculum.state()
 
-    def load(self, state: dict[str, Any]) -> None:
-        """See Curriculum."""
-        self._curriculum.load(state)
+    def load(self, state: dict[str, Any], places: Places | None = None) -> None:
+        """See Curriculum. places: None: the arms are the same."""
+        self._curriculum.load(state, range(self._arms) if places is None else places)
 
 
 def _by_arm(visits: Sequence[Visit]) -> list[tuple[int, list[Visit]]]:
     """The visits of each arm that has any, in the order of the arms."""
     arms = sorted({visit.arm for visit in visits})
     return [(arm, [visit for visit in visits if visit.arm == arm]) for arm in arms]
+
+
+def _placed(values: Sequence[T], places: Places, new: T) -> list[T]:
+    """The value of each arm by its number before; `new` for an arm that had none."""
+    return [new if place is None else values[place] for place in places]

@@ -20,6 +20,9 @@ class Visit:
     """Share of right answers, 0 to 1."""
 
 
+Places = Sequence[int | None]
+
+
 class Curriculum(Protocol):
     """Chooses among K arms."""
 
@@ -40,6 +43,7 @@ class Curriculum(Protocol):
         """All that it has learned, as JSON has it."""
         ...
 
-    def load(self, state: dict[str, Any]) -> None:
-        """The inverse of `state`."""
+    def load(self, state: dict[str, Any], places: Places) -> None:
+        """Goes on with what a curriculum of other arms had learned, its `state`. places: for each arm its
+        number among those; None: it was not among them, and is an arm that is not known yet."""
         ...

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from benchmarks import RESULTS, BenchOptions
 from benchmarks.baselines.bag_of_words import WordIndex
@@ -23,10 +24,12 @@ from engine.errors import DataError, NotFound
 from engine.generate import greedy
 from engine.model import Model
 from engine.storage.checkpoint import save_model
+from engine.tokenizers.chat_format import encode_prompt
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.home import Home
 from learning.lessons.recipe import TeachSettings
 from learning.protocol.records import Lesson
+from tests.spies import decoded
 
 CAT = PersonFact(
     "the cat is called Mo",
@@ -141,6 +144,25 @@ def test_a_batch_says_what_the_app_says(tiny_model: Model, tiny_tokenizer: Token
     assert asker.ask(questions) == asker.ask_alone(questions)
     ids = asker._ids(alone("hello"))
     assert asker.ask_alone(["hello"]) == [greedy(tiny_model, tiny_tokenizer, ids).text.strip()]
+
+
+def test_no_answer_in_a_batch_has_an_id_that_chat_never_says(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even if it is the likeliest of all: nothing has to be asked again alone."""
+    tiny_model.requires_grad_(False)
+    (never, *_) = tiny_tokenizer.unsaid(tiny_model.config.vocab_size)
+    mean = tiny_model.embedding.weight.mean(0)
+    ids = encode_prompt(tiny_tokenizer, alone("hello"), tiny_model.config.context, 8)
+    hidden = tiny_model.hidden_states(torch.tensor([ids]))[0, -1]
+    tiny_model.embedding.weight[never] = mean + 50.0 * hidden
+    assert int(tiny_model(torch.tensor([ids]))[0, -1].argmax()) == never
+    asker = Asker(tiny_model, tiny_tokenizer)
+    alone_too = asker.ask_alone(["hello"])
+    monkeypatch.setattr(asker, "one", lambda turns: "asked again")
+    read = decoded(tiny_tokenizer, monkeypatch)
+    assert asker.ask(["hello"]) == alone_too
+    assert read and read.isdisjoint(tiny_tokenizer.unsaid(tiny_model.config.vocab_size))
 
 
 # ---------------------------------------------------------------- arms

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import pytest
 
-from benchmarks.likes.taste import PICKS, parts
+from benchmarks import BenchOptions
+from benchmarks.likes.taste import PICKS, drawn, parts
 from benchmarks.likes.taste_baselines import bag_of_words, length_alone
 from benchmarks.likes.taste_data import (
     HIDDEN,
@@ -22,6 +24,9 @@ from benchmarks.likes.taste_data import (
     terse_picked,
     topic_of,
 )
+from engine.model import Model
+from engine.tokenizers.tokenizer import Tokenizer
+from tests.spies import decoded
 
 ENDINGS = ("I like tea.", "And you?", "The rain is wet and cold, and so is the snow in the winter.")
 
@@ -96,3 +101,15 @@ def test_picks_that_mislead_are_told() -> None:
 
 def test_the_criteria_stand_above_the_tables() -> None:
     assert "Registered before the run" in parts([])[0]
+
+
+def test_no_answer_is_drawn_with_an_id_that_chat_never_says(
+    tiny_model: Model,
+    tiny_tokenizer: Tokenizer,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    read = decoded(tiny_tokenizer, monkeypatch)
+    found = drawn(tiny_model, tiny_tokenizer, BenchOptions(tmp_path, quick=True))
+    assert list(found) == messages(False)[::20]
+    assert read and read.isdisjoint(tiny_tokenizer.unsaid(tiny_model.config.vocab_size))

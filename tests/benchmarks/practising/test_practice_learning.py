@@ -1,17 +1,83 @@
-"""benchmarks.practising.practice_learning: it practises as the app does, and keeps other options apart."""
+"""bench practice_learning: which tasks it practises and how, and the criterion of detective."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-import benchmarks.practising.practice_learning as bench
 from benchmarks import BenchOptions
+from benchmarks.practising import practice_learning
+from benchmarks.practising.practice_learning import PLANS, Plan, met, run
 from engine.errors import VidyaError
 from engine.model import Model
 from learning.practice.trained import LowRank
+
+DETECTIVE = next(plan for plan in PLANS if plan.task == "detective")
+MET: dict[str, Any] = {
+    "accuracy_warm": 0.40,
+    "accuracy_after": 0.85,
+    "before": {"book_recall": 1.0, "talk_nll": 3.0},
+    "after": {"book_recall": 0.98, "talk_nll": 3.15},
+}
+
+
+def test_the_criterion_of_detective() -> None:
+    assert DETECTIVE.criterion == (0.40, 0.85)
+    assert met(DETECTIVE, MET)
+    for worse in (
+        {"accuracy_warm": None},
+        {"accuracy_warm": 0.41},
+        {"accuracy_after": 0.845},
+        {"after": {"book_recall": 0.97, "talk_nll": 3.0}},
+        {"after": {"book_recall": 1.0, "talk_nll": 3.16}},
+    ):
+        assert not met(DETECTIVE, MET | worse), worse
+    with pytest.raises(ValueError, match="syllogism"):
+        met(Plan("syllogism"), MET)
+
+
+def practised(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, model: str | None = None
+) -> tuple[list[str], str]:
+    """The tasks of a run in which nothing is practised, and its report."""
+
+    def practise(_: Path, plan: Plan, seed: int, *__: object) -> dict[str, Any]:
+        more = {"warm_up_steps": 9, "steps": 9, "seconds": 9.0, "processor": 9.0, "looks": []}
+        kept = {"ended": "steps", "held_out": 9, "talk_source": "talk", "difficulty": {}}
+        return {"task": plan.task, "seed": seed, "accuracy_before": 0.0, **MET, **more, **kept}
+
+    class Store:
+        def __init__(self, _: object) -> None: ...
+
+        def resolve(self, _: str) -> Path:
+            return folder
+
+    monkeypatch.setattr(practice_learning, "_practise", practise)
+    monkeypatch.setattr(practice_learning, "ModelStore", Store)
+    monkeypatch.setattr("benchmarks.common.scratch._bring", lambda *_: model or "10m")
+    options = BenchOptions(folder, model=model, seeds=(0, 1, 2), out=folder)
+    found = run(options)
+    name = "practice_learning" if model is None else f"practice_learning_{model}"
+    report = (folder / f"{name}.md").read_text("utf-8")
+    return list(dict.fromkeys(one["task"] for one in found["runs"])), report
+
+
+def test_detective_is_practised_where_it_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("VIDYA_TASKS", raising=False)
+    usual, report = practised(monkeypatch, tmp_path)
+    assert usual == ["syllogism", "chain_sum", "propositional_logic"]
+    assert "Criterion" not in report
+    monkeypatch.setenv("VIDYA_TASKS", "detective")
+    alone, report = practised(monkeypatch, tmp_path, "49m")
+    assert alone == ["detective"], "another model has a table of its own"
+    assert "Criterion for `detective`, written before any run" in report
+    assert "from 40% or less after warm-up to 85% or more" in report
+    assert "Met in 3 of 3 seeds (0, 1, 2)." in report
 
 
 @pytest.mark.slow
@@ -19,28 +85,30 @@ def test_a_run_with_options_practises_adapters_and_resumes_only_with_the_same_op
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     used: list[bool] = []
-    trained = bench.trained_weights
+    trained = practice_learning.trained_weights
 
     def seen(model: Model, *more: object) -> object:
         found = trained(model, *more)  # type: ignore[arg-type]
         used.append(isinstance(found, LowRank))
         return found
 
-    monkeypatch.setattr(bench, "trained_weights", seen)
+    monkeypatch.setattr(practice_learning, "trained_weights", seen)
     monkeypatch.setenv("VIDYA_TASKS", "chain_sum")
     monkeypatch.setenv("VIDYA_PRACTICE_OPTIONS", "adapter.at=0 warm_up.enough=1")
     options = BenchOptions(tmp_path, out=tmp_path / "out", quick=True)
-    (run,) = bench.run(options)["runs"]
+    (run,) = practice_learning.run(options)["runs"]
     assert used == [True] and run["warm_up_steps"] == 1 and run["accuracy_after"] is not None
-    assert bench.run(options)["runs"] == json.loads(json.dumps([run])) and used == [True]
+    assert practice_learning.run(options)["runs"] == json.loads(json.dumps([run])) and used == [
+        True
+    ]
     told = (tmp_path / "out" / "practice_learning.md").read_text("utf-8")
     assert 'VIDYA_PRACTICE_OPTIONS="adapter.at=0 warm_up.enough=1"' in told
     monkeypatch.delenv("VIDYA_PRACTICE_OPTIONS")
-    bench.run(options)
+    practice_learning.run(options)
     assert used == [True, False], "a run with other options counts for itself"
 
 
 def test_an_unknown_option_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VIDYA_PRACTICE_OPTIONS", "speed=9")
     with pytest.raises(VidyaError, match="speed"):
-        bench.run(BenchOptions(tmp_path, quick=True))
+        practice_learning.run(BenchOptions(tmp_path, quick=True))

@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.talking.own_answers import NEAR, best, good, kind_of, main, messages, short
+from benchmarks.talking.own_answers import NEAR, best, draw, good, kind_of, main, messages, short
 from benchmarks.talking.talk_data import fold, load, seen
+from engine.model import Model
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.models.store import SHIPPED
 from learning.text.normalise import fold as folded
 from personality.book import everyday_path, read_book, shipped_book_path
+from tests.spies import decoded
 
 TUNE = NEAR.with_name("talk_tune.jsonl")
 OWN = SHIPPED / "smollm2-135m" / "own_answers.txt"
@@ -122,3 +125,12 @@ def test_the_tuning_questions_are_none_of_the_benchmarks_and_not_learned() -> No
     assert sum(bool(q.truth) for q in tune if q.category == "facts") == 40
     held = {fold(entry.question) for entry in read_book(OWN)}
     assert len(held) > 250 and not held & {fold(q.asked) for q in (*tune, *talk)}
+
+
+def test_no_answer_is_drawn_with_an_id_that_chat_never_says(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = decoded(tiny_tokenizer, monkeypatch)
+    asked = [f"hello {number}" for number in range(32)]
+    assert [message for message, _ in draw(tiny_model, tiny_tokenizer, asked)] == asked
+    assert read and read.isdisjoint(tiny_tokenizer.unsaid(tiny_model.config.vocab_size))

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from engine.errors import ShapeError
-from learning.agents.credit import decayed, span, token_gae, turn_gae, whole_answer
+from learning.agents.credit import decayed, token_gae, turn_gae, whole_answer
 from learning.agents.interface import Decision, DrawnTokens, Move, Trajectory
 from learning.maths.policy import centred_advantages
 
@@ -91,11 +91,6 @@ def test_a_later_turn_counts_less_the_more_it_is_discounted() -> None:
 
     # errors 0, -0.375, 0.75; between tokens nothing is discounted: 0 + 0.9 * -0.0375 = -0.03375
     assert numbers(token_gae(values, 0.9, 0.5)([ended])) == [[[-0.03375, 0.0], [0.75]]]
-
-
-def test_a_span_is_blamed_alone() -> None:
-    credit = span(whole_answer(centred_advantages), move=1, start=1, end=3)
-    assert numbers(credit(PAIR)) == [[[0] * 3, [0, 0, 0.5]], [[0, 0]], [[0.0]]]
 
 
 def test_no_trajectories_no_credit() -> None:

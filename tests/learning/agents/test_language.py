@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,10 +31,15 @@ def policy_of_ids(model: Model, tokenizer: Tokenizer, **more: object) -> Languag
     return LanguagePolicy(model, tokenizer, IDS, max_tokens=6, generator=generator, **more)  # type: ignore[arg-type]
 
 
-def log_probabilities_by_hand(model: Model, drawn: DrawnTokens, temperature: float) -> Tensor:
-    """Of all tokens, own or not."""
+def log_probabilities_by_hand(
+    model: Model, drawn: DrawnTokens, temperature: float, never: Sequence[int]
+) -> Tensor:
+    """Of all tokens, own or not, where those that are never said have probability 0."""
     whole = torch.tensor([[*drawn.prompt, *drawn.tokens]])
     logits = model(whole)[0, len(drawn.prompt) - 1 : -1] / temperature
+    allowed = torch.ones(logits.shape[-1], dtype=torch.bool)
+    allowed[list(never)] = False
+    logits = logits.masked_fill(~allowed, -torch.inf)
     return logits.log_softmax(-1)[torch.arange(len(drawn.tokens)), torch.tensor(drawn.tokens)]
 
 
@@ -42,13 +48,23 @@ def test_log_probabilities_are_those_of_drawing(
     tiny_model: Model, tiny_tokenizer: Tokenizer, temperature: float
 ) -> None:
     policy = policy_of_ids(tiny_model, tiny_tokenizer, temperature=temperature)
+    never = tiny_tokenizer.unsaid(tiny_model.config.vocab_size)
+    assert never
     for decision in policy.act([(1, 2, 3), (5, 6), (1, 2, 3)]):
         assert decision.drawn
         found = policy.log_probabilities(decision).detach()
         drawn = torch.tensor(decision.drawn.logprobs)
         torch.testing.assert_close(found, drawn, atol=2e-2, rtol=1e-2)  # drawn in half precision
-        hand = log_probabilities_by_hand(tiny_model, decision.drawn, temperature).detach()
+        hand = log_probabilities_by_hand(tiny_model, decision.drawn, temperature, never).detach()
         torch.testing.assert_close(found, hand, atol=2e-2, rtol=1e-2)
+
+
+def test_it_says_nothing_that_chat_never_says(tiny_model: Model, tiny_tokenizer: Tokenizer) -> None:
+    """However likely: at a high temperature a model that knows nothing draws every other id."""
+    policy = policy_of_ids(tiny_model, tiny_tokenizer, temperature=2.0)
+    said = {id for one in policy.act([(1, 2, 3)] * 800) for id in one.action}
+    special = said & set(tiny_tokenizer.not_text(tiny_model.config.vocab_size))
+    assert special == set(tiny_tokenizer.chat.stop_ids)
 
 
 def test_a_text_is_a_message_and_a_reply_a_text(
@@ -89,7 +105,8 @@ def test_a_score_is_the_gradient_of_a_masked_loss(
     with torch.no_grad():
         found = policy.score(HALF.prompt, Decision(HALF.tokens, HALF), given)
     mask = torch.tensor(HALF.own).float() * torch.tensor(weights or (1.0,) * 4)
-    (log_probabilities_by_hand(tiny_model, HALF, 0.8) * mask).sum().backward()  # type: ignore[no-untyped-call]
+    never = tiny_tokenizer.unsaid(tiny_model.config.vocab_size)
+    (log_probabilities_by_hand(tiny_model, HALF, 0.8, never) * mask).sum().backward()  # type: ignore[no-untyped-call]
     for one, parameter in zip(found, tiny_model.parameters(), strict=True):
         assert parameter.grad is not None
         far = float((one - parameter.grad).norm() / parameter.grad.norm())

@@ -214,7 +214,7 @@ def test_it_is_the_gradient_of_practice(tiny_model: Model, tiny_tokenizer: Token
             )
         )
     settings = GrpoSettings(normalise=by_constant, temperature=1.0)
-    grpo_gradients(room.model, [GrpoGroup((1, 2, 3), tuple(answers))], settings, longest=1)
+    grpo_gradients(room.model, [GrpoGroup((1, 2, 3), tuple(answers), longest=1)], settings)
     wanted = [part.grad for part in room.model.parameters()]
     before = [part.clone() for part in room.policy.parameters]
     room.learner("PolicyGradient, decayed").learn(PAIR)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 
 import pytest
@@ -14,6 +15,7 @@ from learning.journal.journal import Journal
 from learning.lessons import reasons
 from learning.lessons.learner import Learner
 from learning.lessons.recipe import TeachSettings
+from learning.memory.transaction import AtStake
 from learning.protocol.reason_events import ReasonGivenUp
 from learning.protocol.records import Again, Candidate, Lesson, Pick, Rating, Turn
 from tests.learning.conftest import Place
@@ -204,3 +206,53 @@ def test_a_reason_that_led_to_nothing_is_tried_once_more_and_then_given_up(
     assert [one for one in told if isinstance(one, ReasonGivenUp)] == [
         ReasonGivenUp(judgement, REASON)
     ]
+
+
+def on_another_model(place: Place, name: str) -> Learner:
+    """The learner of a copy of the model, in the same home."""
+    home, folder, journal = place
+    other = folder.with_name(name)
+    if not other.exists():
+        shutil.copytree(folder, other)
+    return Learner(home, other, journal, seed=0, settings=TeachSettings(steps=2, repair=0))
+
+
+def test_what_one_model_gave_up_another_tries(tiny_place: Place, model: Model) -> None:
+    home, folder, journal = tiny_place
+    picked(journal)
+    model.short = "I would say that it is so."
+    for _ in range(2):
+        carry_over(Learner(home, folder, journal, seed=0))
+    model.short = "Yes, {}."
+    carry_over(Learner(home, folder, journal, seed=0))
+    assert carried(journal) == [], "given up"
+    carry_over(on_another_model(tiny_place, "larger"))
+    assert [lesson.state for lesson in carried(journal)] == ["learned"] * 3
+
+
+def test_what_was_put_back_on_one_model_is_learned_by_another(
+    tiny_place: Place, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = tiny_place[2]
+    picked(journal)
+    judged, passes = list[str](), False
+
+    def judge(stake: AtStake, _: object) -> object:
+        judged.append("judged")
+        return type("Verdict", (), {"passed": passes})()
+
+    monkeypatch.setattr("learning.memory.transaction.AtStake.judged", judge)
+    carry_over(on_another_model(tiny_place, "small"))
+    assert [lesson.state for lesson in carried(journal)] == ["needs_practice"] * 3
+    tries = len(judged)
+    carry_over(on_another_model(tiny_place, "small"))
+    assert len(judged) == tries, "not again on this model"
+    passes = True
+    carry_over(on_another_model(tiny_place, "larger"))
+    assert [lesson.state for lesson in carried(journal)] == ["learned"] * 3
+    tries = len(judged)
+    carry_over(on_another_model(tiny_place, "small"))
+    assert len(judged) == tries, "it is still given up there"
+    carry_over(on_another_model(tiny_place, "larger"))
+    assert [lesson.state for lesson in carried(journal)] == ["learned"] * 3
+    assert len(judged) == tries, "and still known here"

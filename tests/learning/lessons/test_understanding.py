@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import learning.lessons.learner
 import learning.lessons.recipe
 import learning.lessons.understanding
 import learning.memory.build
+from engine.rollout import Rollout
+from learning.book_training.resume import Stopped
 from learning.data.examples import Example
 from learning.journal.lesson_list import understandings
 from learning.lessons.learner import Learner
 from learning.lessons.recipe import TeachResult, TeachSettings
 from learning.lessons.understanding import WAYS, all_others, understanding
+from learning.objectives.forward import knowledge
 from learning.objectives.supervised import row_gradients
 from learning.protocol.events import LearnerState, Understood
 from learning.protocol.records import Lesson, Turn, Understanding
+from learning.teacher.scheduling import Scheduler
 from learning.text.normalise import fold
 from learning.text.paraphrases import unseen_wordings
 from tests.learning.conftest import Place
@@ -162,3 +168,60 @@ def test_a_lesson_that_is_not_learned_any_more_is_not_measured(
     monkeypatch.setattr(learner.transaction, "teach", lambda *_, **__: result)
     report = learner.learn(learner.journal.lesson(1))
     assert report.understanding == Understanding() and kept(learner) == []
+
+
+def test_a_message_does_not_wait_for_the_measuring(
+    learner: Learner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While an answer streams, which begins with the measuring here, no wording is read and no token drawn;
+    then it goes on to the end."""
+    scheduler, begun, over = Scheduler(), threading.Event(), threading.Event()
+    done = {"while answering": 0, "later": 0}
+    own_measure = learning.lessons.learner.measure
+
+    def answer() -> None:
+        with scheduler.answering():
+            begun.set()
+            over.wait(0.5)
+
+    def measure(*given: Any) -> Understanding:
+        streaming.start()
+        begun.wait()
+        return own_measure(*given)
+
+    def counted(work: Any) -> Any:
+        def count(*given: Any, **options: Any) -> Any:
+            found = work(*given, **options)
+            if begun.is_set():
+                done["while answering" if streaming.is_alive() else "later"] += 1
+            return found
+
+        return count
+
+    streaming = threading.Thread(target=answer)
+    monkeypatch.setattr(learning.lessons.learner, "measure", measure)
+    monkeypatch.setattr(learning.lessons.understanding, "knowledge", counted(knowledge))
+    monkeypatch.setattr(Rollout, "_draw", counted(Rollout._draw))
+    monkeypatch.setattr(learner, "_pause", scheduler.give_way)
+    known = TeachResult(1, 1.0, True, 32)
+    monkeypatch.setattr(learner.transaction, "teach", lambda *_, **__: known)
+    report = teach(learner, QUESTION, "Your dog is called Bo.")
+    over.set()
+    streaming.join()
+    assert done["while answering"] == 0 and done["later"] > 2
+    assert report.ways_asked == WAYS and kept(learner) == [report.understanding]
+
+
+def test_closing_ends_the_measuring_and_leaves_the_lesson_learned(
+    learner: Learner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop() -> None:
+        raise Stopped
+
+    known = TeachResult(1, 1.0, True, 32)
+    monkeypatch.setattr(learner.transaction, "teach", lambda *_, **__: known)
+    monkeypatch.setattr(learner, "_pause", stop)
+    with pytest.raises(Stopped):
+        teach(learner, QUESTION, "Your dog is called Bo.")
+    assert learner.journal.lesson(1).state == "learned"
+    assert 1 in learner.journal.lessons_in(learner.version)

@@ -47,6 +47,12 @@ def test_one_and_the_same_answer_teaches_nothing() -> None:
     assert reward.grad is not None and reward.grad.item() == 0.0
 
 
+def test_pairs_by_hand() -> None:
+    """σ(0) = 1/2, σ(ln 3) = 3/4."""
+    found = bradley_terry_loss(torch.tensor([-1.0, 0.0]), torch.tensor([-1.0, -math.log(3.0)]))
+    torch.testing.assert_close(found, torch.tensor([math.log(2.0), math.log(4.0 / 3.0)]))
+
+
 @pytest.mark.parametrize(
     ("difference", "margin", "loss"),
     [(1.0, 0.0, 0.3132617), (0.0, 0.0, 0.6931472), (1.0, 0.5, 0.4740770)],

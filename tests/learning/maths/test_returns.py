@@ -11,7 +11,6 @@ from learning.maths.returns import (
     discounted_returns,
     generalised_advantages,
     lambda_returns,
-    n_step_returns,
 )
 
 
@@ -72,16 +71,6 @@ def test_an_advantage_is_the_return_less_the_value() -> None:
         assert torch.allclose(advantages, returns - values[:, :-1], atol=1e-12)
 
 
-def test_n_steps() -> None:
-    values = row(0.5, 1, 3)
-    assert torch.allclose(n_step_returns(REWARDS, CUT, values, 1), row(1.45, 0.9, 4.7))
-    assert torch.allclose(
-        n_step_returns(REWARDS, CUT, values, 2), row(1 + 0.9 * 0.9, 0.9 * 4.7, 4.7)
-    )
-    whole = discounted_returns(REWARDS, CUT, values[-1])
-    assert torch.allclose(n_step_returns(REWARDS, CUT, values, 9), whole)
-
-
 def test_wrong_shapes_are_refused() -> None:
     with pytest.raises(ShapeError, match="discounts"):
         lambda_returns(REWARDS, row(1, 1), REWARDS, 0.5)
@@ -89,5 +78,3 @@ def test_wrong_shapes_are_refused() -> None:
         generalised_advantages(REWARDS, ENDED, REWARDS, 0.5)
     with pytest.raises(ShapeError, match="at least one step"):
         lambda_returns(row(), row(), row(), 0.5)
-    with pytest.raises(ShapeError, match="n is 0"):
-        n_step_returns(REWARDS, ENDED, REWARDS, 0)

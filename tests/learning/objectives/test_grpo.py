@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 import torch
@@ -14,7 +15,7 @@ from engine import precision
 from engine.model import Model
 from engine.rollout import Rollout
 from learning.maths.kl import k2, k3
-from learning.maths.normalise import by_answer, by_constant
+from learning.maths.normalise import Normaliser, by_answer, by_constant
 from learning.maths.policy import clipped_surrogate, sequence_ratio
 from learning.objectives.grpo import (
     GrpoAnswer,
@@ -148,6 +149,36 @@ def test_what_is_inactive_gives_nothing_and_does_not_count(tiny_model: Model) ->
     same(found, gradients(tiny_model))
 
 
+TALK = answer(list(range(20, 39)), 0.0)
+
+
+@pytest.mark.parametrize("normalise", [by_constant, by_answer])
+def test_what_else_is_in_the_batch_does_not_change_a_tasks_gradient(
+    tiny_model: Model, normalise: Normaliser
+) -> None:
+    """Only its share of the answers does: five of eight. A conversation may be 40 tokens long, an answer
+    8, and the answers that are mixed in have no gradient of their own."""
+    settings = GrpoSettings(normalise=normalise)
+    plain = [replace(group, longest=8) for group in GROUPS]
+    talk = GrpoGroup((1, 2), (TALK, TALK, TALK), longest=40)
+    grpo_gradients(tiny_model, plain, settings)
+    alone = [5 / 8 * part for part in gradients(tiny_model)]
+    grpo_gradients(tiny_model, [*plain, talk], settings)
+    same(gradients(tiny_model), alone)
+
+
+def test_a_constant_normaliser_divides_by_the_tasks_own_longest(tiny_model: Model) -> None:
+    """By hand: the answers of a task of 8 tokens weigh five times as much as the same ones of 40."""
+    settings = GrpoSettings(normalise=by_constant)
+
+    def loss(longest: int | None) -> float:
+        groups = [replace(group, longest=longest) for group in GROUPS]
+        return grpo_gradients(tiny_model, groups, settings).loss
+
+    assert loss(8) == pytest.approx(5 * loss(40), rel=1e-5)
+    assert loss(None) == pytest.approx(loss(5), rel=1e-5), "that of the longest answer"
+
+
 def test_a_dead_group_costs_nothing(tiny_model: Model) -> None:
     dead = GrpoGroup((1, 2), (answer([3], 0.0), answer([4], 0.0)))
     passes: list[None] = []
@@ -252,8 +283,8 @@ def test_how_tokens_weigh_is_a_function(tiny_model: Model) -> None:
 
     found = grpo_gradients(tiny_model, GROUPS, GrpoSettings(normalise=by_answer)).loss
     assert found == pytest.approx(plain(lambda size: 1 / (5 * size)), abs=1e-6)
-    constant = GrpoSettings(normalise=by_constant)
-    found = grpo_gradients(tiny_model, GROUPS, constant, longest=20).loss
+    groups = [replace(group, longest=20) for group in GROUPS]
+    found = grpo_gradients(tiny_model, groups, GrpoSettings(normalise=by_constant)).loss
     assert found == pytest.approx(plain(lambda size: 1 / (5 * 20)), abs=1e-6)
 
 

@@ -10,7 +10,12 @@ import pytest
 
 from engine.errors import ConfigError
 from learning.journal.journal import Journal
-from learning.journal.practices import joined_rungs, practice_entry
+from learning.journal.practices import (
+    add_practice_step,
+    begin_practice,
+    joined_rungs,
+    practice_entry,
+)
 from learning.lessons.learner import Learner
 from learning.practice.idle import Idle
 from learning.practice.request import PracticeJob
@@ -18,6 +23,7 @@ from learning.practice.requested import practice_settings
 from learning.practice.self_play.trainer import SelfPlayTrainer
 from learning.practice.settings import PracticeSettings
 from learning.practice.supply.arms import parse_others
+from learning.practice.supply.ladder import rungs_of
 from learning.practice.supply.typed import split_typed
 from learning.protocol.events import PracticeDone
 from learning.protocol.requests import Practise
@@ -69,6 +75,36 @@ def test_taste_is_refused_among_others() -> None:
         parse_others(["taste"])
     with pytest.raises(ConfigError, match="taste cannot be practised in turns"):
         parse_others(["chain_sum", "taste"])
+
+
+def test_estimates_of_the_arms_that_stay_stay_when_a_rung_joins(
+    learner: Learner, tiny_place: Place
+) -> None:
+    _, _, journal = tiny_place
+    rung = rungs_of("chain_sum")[1]
+
+    def practised(method: str, **estimates: float) -> int:
+        options = {"curriculum.method": method}
+        run = begin_practice(journal, "x", {"arms": list(estimates), "options": options})
+        figures = {"curriculum": {"estimates": list(estimates.values())}}
+        add_practice_step(journal, run, 1, figures, [])
+        return run
+
+    def known(*arms: str) -> list[float]:
+        job = opened(learner, journal, Practise("x", arms=arms))
+        assert job._choice is not None
+        found = job._resume(job._choice)
+        job.close()
+        assert found == ({} if not found else job._choice.state()), "what the record says"
+        return job._choice.values()
+
+    practised("sec", chain_sum=0.25, syllogism=0.5, detective=0.125)
+    practised("sec", gsm8k=0.75, syllogism=1.0)
+    practised("exp3", chain_sum=1.0, syllogism=1.0, detective=1.0)
+    begin_practice(journal, "x", {"arms": ["chain_sum"], "options": {"curriculum.method": "sec"}})
+    assert known("chain_sum", rung, "syllogism", "detective") == [0.25, 0.0, 0.5, 0.125]
+    assert known("detective", "chain_sum") == [0.125, 0.25], "whatever the order"
+    assert known("tool_sums", "umbrella_talk") == [0.0, 0.0]
 
 
 def opened(learner: Learner, journal: Journal, plan: Practise) -> PracticeJob:

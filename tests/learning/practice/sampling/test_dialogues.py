@@ -122,7 +122,7 @@ def test_practice_takes_steps(
     assert all(abs(report.mismatch) < 0.02 for report in reports)
     assert any(not torch.equal(before[name], now) for name, now in model.state_dict().items())
     assert isinstance(session.critic, ReplyCritic) == critic
-    assert session.roller.longest == 16
+    assert session.roller.longest(session.problems_held_out[0]) == 16
     if session.critic:
         assert session.critic.explained != 0.0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from itertools import islice
+from typing import Any
 
 import pytest
 import torch
@@ -12,6 +13,7 @@ import torch
 from engine.model import Model
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.memory.replay import Replay
+from learning.objectives.grpo import GrpoGroup, grpo_gradients
 from learning.objectives.settings import RetentionSettings
 from learning.practice.sampling.dialogues import DialogueSampler
 from learning.practice.sampling.mixed import MixtureSampler, sampler
@@ -72,8 +74,12 @@ def test_groups_come_in_the_order_of_the_problems_each_by_its_own_rules(
     assert drawn.tokens == sum(sample.answer.drawn for sample in drawn.samples)
     talk, tool = mixture.tasks["umbrella_talk"], mixture.tasks["tool_sums"]
     assert isinstance(talk, DialogueTask) and isinstance(tool, ToolTask)
-    assert roller.longest == 8 * max(talk.replies, tool.limit + 1)
     by_arm = {problem.arm: problem for problem in asked}
+    longest = {arm: roller.longest(problem) for arm, problem in by_arm.items()}
+    assert longest == {
+        **{"sums": 8, "umbrella_talk": 8 * talk.replies},
+        "tool_sums": 8 * (tool.limit + 1),
+    }
     lines = {
         arm: roller.worked(roomy(tiny_model), problem, tiny_tokenizer.encode)
         for arm, problem in by_arm.items()
@@ -109,7 +115,10 @@ def test_what_warm_up_has_taught_reaches_every_sampler(
 
 
 def test_a_step_learns_from_all_of_them(
-    tiny_model: Model, tiny_tokenizer: Tokenizer, mixture: TaskMixture
+    tiny_model: Model,
+    tiny_tokenizer: Tokenizer,
+    mixture: TaskMixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     model = roomy(tiny_model)
     settings = PracticeSettings(
@@ -122,7 +131,17 @@ def test_a_step_learns_from_all_of_them(
         source=lambda task, rng, fits: CurriculumSource(mixture, choice, rng, fits),
     )
     assert {problem.arm for problem in session.problems_held_out} == set(mixture.tasks)
+    learned = list[GrpoGroup]()
+
+    def gradients(model: Model, groups: Sequence[GrpoGroup], *more: Any, **options: Any) -> Any:
+        learned.extend(groups)
+        return grpo_gradients(model, groups, *more, **options)
+
+    monkeypatch.setattr("learning.practice.trainer.grpo_gradients", gradients)
     reports = [session.step() for _ in range(2)]
+    own = {session.roller.longest(problem) for problem in problems(mixture, 3)}
+    weighed = {group.longest for group in learned}
+    assert len(weighed) > 1 and weighed <= own, "each by its own task"
     assert sum(report.updates for report in reports) >= 1
     assert {arm.name for arm in reports[0].arms if arm.groups} == set(mixture.tasks)
     assert all(abs(report.mismatch) < 0.02 for report in reports)

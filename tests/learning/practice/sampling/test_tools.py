@@ -324,7 +324,7 @@ def test_warm_up_teaches_calls_and_practice_takes_steps(
     reports = [session.step() for _ in range(3)]
     assert all(abs(report.mismatch) < 0.02 for report in reports)
     assert {"correct", "format", "tool_execution", "python_count"} <= set(reports[0].components)
-    assert session.roller.longest == 24 * (CALLS + 1)
+    assert session.roller.longest(session.problems_held_out[0]) == 24 * (CALLS + 1)
 
 
 @pytest.mark.slow

@@ -172,6 +172,54 @@ def test_what_it_has_learned_can_be_kept(method: Make) -> None:
     assert one.choose(20, random.Random(5)) == other.choose(20, random.Random(5))
 
 
+GROWN = [0, None, 2, 1]
+"""Arm 1 is new, and the two behind it have changed places."""
+
+
+def grown(method: Make) -> tuple[ArmChoice, ArmChoice]:
+    """A curriculum of three arms that has learned, and one of four that goes on with it."""
+    settings = with_method(method, last=4, floor=0.0)
+    one, other, rng = ArmChoice(3, settings), ArmChoice(4, settings), random.Random(0)
+    for _ in range(12):
+        one.learn([Visit(arm, rng.random(), rng.random()) for arm in range(3)])
+    other.load(one.state(), GROWN)
+    return one, other
+
+
+def test_estimates_stay_with_their_arms_when_one_joins() -> None:
+    before, after = grown(Boltzmann)
+    first, second, third = before.values()
+    assert all(value > 0.1 for value in (first, second, third))
+    assert after.values() == [first, 0.0, third, second], "a new arm is as at the beginning"
+
+
+def test_exp3_keeps_the_odds_and_a_new_arm_has_the_mean_weight() -> None:
+    before, after = grown(Exp3)
+    kept = torch.tensor(before.values()).softmax(-1)
+    found = torch.tensor(after.values()).softmax(-1)
+    assert float(found[1]) == pytest.approx(1 / 4)
+    assert found[[0, 3, 2]].tolist() == pytest.approx((0.75 * kept).tolist())
+    assert after.state()["history"] == before.state()["history"]
+
+
+def test_progress_looks_at_a_new_arm_as_often_as_at_the_best() -> None:
+    before, after = grown(LearningProgress)
+    first, second, third = before.values()
+    assert after.values() == [first, max(before.values()), third, second]
+
+
+def test_thresholds_stay_at_their_arm_and_begin_anew_where_it_is_gone() -> None:
+    settings = with_method(Thresholds, last=4)
+    one = ArmChoice(3, settings)
+    one.learn([Visit(0, 0.0, 1.0)] * 4 + [Visit(1, 0.0, 1.0)] * 3)
+    assert one.values() == [0, 1, 0]
+    grown, without = ArmChoice(4, settings), ArmChoice(2, settings)
+    grown.load(one.state(), GROWN)
+    without.load(one.state(), [0, 2])
+    assert (grown.values(), without.values()) == ([0, 0, 0, 1], [1, 0])
+    assert grown.state()["seen"] == [1.0] * 3 and without.state()["seen"] == []
+
+
 def test_nothing_to_choose_among_is_an_error() -> None:
     with pytest.raises(ConfigError):
         ArmChoice(0, SETTINGS)
