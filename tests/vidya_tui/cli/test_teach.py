@@ -155,7 +155,7 @@ def test_lessons_of_a_pipe_are_read_as_those_of_a_file(shell: Shell) -> None:
 def test_teach_says_what_cannot_be(shell: Shell) -> None:
     assert "nothing was asked yet" in shell.fails("teach", "--pick", "1")
     shell.rows("ask", "hello", "-n", "1")
-    assert "there are: 1" in shell.fails("teach", "--pick", "3")
+    assert "ask 1 has no candidate 3; there are: 1" in shell.fails("teach", "--pick", "3")
     assert "ask 9 is not in the journal" in shell.fails("teach", "--ask", "9", "--pick", "1")
     assert "empty" in shell.fails("teach", "--say", "  ")
     shell.run("teach", "--pick", "1", "--say", "x", status=2)
