@@ -6,7 +6,7 @@ Left out: reading what is judged, and waiting until it is learned.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from engine.errors import DataError, VidyaError
@@ -87,11 +87,9 @@ def _judge(session: Session, ask: Ask, verdict: AskVerdict, first: int) -> None:
 
 def lesson_row(event: LessonDone) -> dict[str, Any]:
     """The report of a lesson as `vidya teach --json` prints it."""
-    left_out = {"version", "state"}
-    if not event.why:
-        left_out.add("why")
-    left_out |= vars(event.understanding).keys() - event.understanding.figures.keys()
-    return {key: value for key, value in asdict(event).items() if key not in left_out}
+    left_out = {"version", "state", "understanding", *([] if event.why else ["why"])}
+    row = {key: value for key, value in vars(event).items() if key not in left_out}
+    return row | event.understanding.figures
 
 
 def waiting_row(waiting: int) -> dict[str, Any]:
