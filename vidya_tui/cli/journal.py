@@ -106,20 +106,21 @@ def _said(journal: Journal) -> Iterator[dict[str, Any]]:
 @click.argument("text", help="Words, or beginnings of words.")
 @common
 def search(text: str, options: Options) -> None:
-    """Finds TEXT in all conversations, newest first. Words match by their beginning; "words in quotes"
-    must stand side by side."""
+    """Finds TEXT in all conversations, and in lessons that came from a file or from the book, newest first.
+    Words match by their beginning; "words in quotes" must stand side by side."""
     if not read_query(text).words:
         raise VidyaError("there is no word to look for", "give words: vidya journal search hello")
     with open_journal(options) as journal:
         hits = journal.search(text)
         if not hits:
-            say(f"nothing was said with {text!r} in it")
+            say(f"nothing was said or taught with {text!r} in it")
         for hit in hits:
             row = {k: getattr(hit, k) for k in hit.__dataclass_fields__}
             if options.as_json:
                 print_json(row)
             else:
-                where = f"conversation {hit.conversation}, ask {hit.ask}, {hit.place}"
+                talk = f"conversation {hit.conversation}, ask {hit.ask}, {hit.place}"
+                where = talk if hit.lesson is None else f"lesson {hit.lesson}"
                 click.echo(f"{where}: {one_line(hit.text)}")
 
 

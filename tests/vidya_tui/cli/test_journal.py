@@ -47,6 +47,23 @@ def test_show_search_and_limits(shell: Shell) -> None:
     assert "ask 1, answer: Good day." in shell.run("journal", "search", "good day").stdout
 
 
+def test_lessons_of_a_file_are_found_too(shell: Shell) -> None:
+    lessons = shell.file("l.jsonl", '{"prompt": "My cat\'s name?", "answer": "Her name is Zoë."}\n')
+    shell.run("teach", "--file", str(lessons), "--no-wait")
+    (hit,) = shell.rows("journal", "search", "ZOE cat")
+    assert (hit["place"], hit["lesson"], hit["ask"], hit["conversation"]) == (
+        "lesson",
+        1,
+        None,
+        None,
+    )
+    line = "lesson 1: My cat's name? -> Her name is Zoë.\n"
+    assert shell.run("journal", "search", '"name is" zo').stdout == line
+    assert shell.rows("journal", "search", '"is name"') == []
+    shell.run("journal", "forget", "--lesson", "1", "--yes", "--keep-weights")
+    assert shell.rows("journal", "search", "zoe") == []
+
+
 def test_preferences_that_were_written_can_be_taught_elsewhere(
     shell: Shell, tmp_path: Path
 ) -> None:
@@ -88,7 +105,7 @@ def test_what_is_empty_is_told(shell: Shell) -> None:
     for command, words in {
         ("journal", "show"): "nothing was taught yet",
         ("journal", "show", "--asks"): "nothing was said yet",
-        ("journal", "search", "swordfish"): "nothing was said with 'swordfish' in it",
+        ("journal", "search", "swordfish"): "nothing was said or taught with 'swordfish' in it",
         ("journal", "export", "--format", "trl"): "there are no preferences yet",
         ("model", "snapshots"): "has no earlier weights",
     }.items():
