@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from vidya_tui.cli.common import common, lessons_wait, open_journal, print_json,
 from vidya_tui.cli.forget import forget
 from vidya_tui.cli.help import Group
 from vidya_tui.cli.progress import progress
+from vidya_tui.cli.stdin import read_file
 from vidya_tui.controller.export import check_free, write_export
 from vidya_tui.options import Options
 from vidya_tui.state.learner import understanding_words
@@ -160,10 +160,10 @@ def export(form: str, out: Path | None, force: bool, options: Options) -> None:
 def import_journal(file: Path, options: Options) -> None:
     """Adds what is new in FILE, written by `journal export`: conversations and lessons, and what was said,
     judged or undone since then in those that exist here."""
-    rows = _rows(file)
+    rows, name = _rows(file)
     home = options.home
     with home.lock(), open_journal(options) as journal:
-        added, waiting = journal.import_rows(rows, f"{file}:"), journal.waiting_count()
+        added, waiting = journal.import_rows(rows, f"{name}:"), journal.waiting_count()
     if options.as_json:
         print_json({"added": added, "waiting": waiting})
         return
@@ -173,19 +173,17 @@ def import_journal(file: Path, options: Options) -> None:
         say(lessons_wait(waiting))
 
 
-def _rows(file: Path) -> list[dict[str, Any]]:
-    """The rows of an export, each with its line number. Raises DataError with file and line."""
+def _rows(file: Path) -> tuple[list[dict[str, Any]], str]:
+    """The rows of an export, each with its line number, and the file's name. Raises DataError with file and
+    line."""
     advice = "give a file that `vidya journal export` wrote; nothing was added"
-    try:
-        data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
-    except OSError as error:
-        raise DataError(f"{file}: cannot be read ({error.strerror or error})", advice) from error
+    data, name = read_file(file, advice)
     rows = []
-    for number, row in parse(data, str(file), advice):
+    for number, row in parse(data, name, advice):
         if "prompt" in row and "chosen" in row and "table" not in row:
             raise DataError(
-                f"{file}:{number}: is of the trl format, which has only the preferences",
+                f"{name}:{number}: is of the trl format, which has only the preferences",
                 "`vidya teach --file` learns it; import takes what `vidya journal export` wrote",
             )
         rows.append(row | {"line": number})
-    return rows
+    return rows, name

@@ -127,6 +127,8 @@ def test_export_and_import_are_lossless_and_idempotent(shell: Shell, tmp_path: P
     assert other.rows("journal", "import", str(out)) == [{"added": 1, "waiting": 1}]
     assert other.rows("journal", "import", str(out)) == [{"added": 0, "waiting": 1}]
     assert other.rows("journal", "import", "-", stdin=out.read_text())[0]["added"] == 0
+    bad = other.run("journal", "import", "-", stdin="no row\n", status=1)
+    assert "standard input:1: is no JSON" in str(bad.exception)
     rows = [json.loads(line) for line in out.read_text().splitlines()]
     assert shared(other.rows("journal", "export")) == shared(rows)
     shell.rows("teach", "--say", "Good night.", "--no-wait")  # of the same answer: the newer holds
