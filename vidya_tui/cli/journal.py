@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from vidya_tui.cli.stdin import read_file
 from vidya_tui.controller.export import check_free, write_export
 from vidya_tui.options import Options
 from vidya_tui.state.learner import understanding_words
-from vidya_tui.state.lessons import avoided
+from vidya_tui.state.lessons import avoided, when
 from vidya_tui.text.numbers import counted
 from vidya_tui.text.sanitise import one_line
 
@@ -65,7 +66,8 @@ def show(limit: int, asks: bool, options: Options) -> None:
                 if "measured" in row:
                     names = vars(Understanding())
                     found = Understanding(**{name: row.get(name, 0) for name in names})
-                    words += f" ({understanding_words(found, none_too=True)})"
+                    well = understanding_words(found, none_too=True)
+                    words += f" ({well}, measured {when(row['measured'], time.time()).strip()})"
                 click.echo(f"{row['lesson']:5d} {row['kind']:12s} {row['state']:14s} {words}")
 
 

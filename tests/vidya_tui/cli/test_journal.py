@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from contextlib import closing
 from pathlib import Path
@@ -332,8 +333,9 @@ def test_how_well_lessons_were_understood_is_shown(shell: Shell) -> None:
     assert dog.items() >= figures.items()
     assert not why.keys() & {*figures, "measured"}
     first, second = shell.run("journal", "show").stdout.splitlines()
-    said = "(known in 4 of 5 ways, given to none of 3 other questions)"
-    assert first.endswith(f"Your dog is called Bo. {said}")
+    said = "(known in 4 of 5 ways, given to none of 3 other questions, measured "
+    assert f"Your dog is called Bo. {said}" in first
+    assert re.search(r"measured (today \d\d:\d\d|\d{4}-\d\d-\d\d)\)$", first)
     assert second.endswith("Because.")
     with closing(shell.journal()) as journal:
         journal.set_lesson_state(1, "waiting")  # the weights were changed for others
