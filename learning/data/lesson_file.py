@@ -15,15 +15,16 @@ from learning.text.key import Key, holds, read_key
 
 _FORMS = 'give {"prompt","answer"}, {"prompt","chosen","rejected"}, {"prompt","answer","rating"} or {"turns"}'
 
+ADVICE = "give a UTF-8 file of JSON lines"
+"""The next step where a file cannot be read."""
+
 
 def read_rows(path: Path, forms: str = _FORMS) -> list[dict[str, Any]]:
     """All rows of a file, as from `parse_rows`. Raises DataError with file and line."""
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise DataError(
-            f"{path}: cannot be read ({reason(error)})", "give a UTF-8 file of JSON lines"
-        ) from error
+        raise DataError(f"{path}: cannot be read ({reason(error)})", ADVICE) from error
     return parse_rows(data, str(path), forms)
 
 

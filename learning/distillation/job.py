@@ -171,23 +171,26 @@ def load_teacher(name: str, folder: Path, version: int, device: str = "cpu") -> 
     return TeacherModel(name, folder, model, load_tokenizer(folder), version)
 
 
-def chosen_openings(path: Path | None, count: int | None) -> list[str]:
+OPENINGS = "give a text file, one opening a line"
+"""The next step where a file of openings cannot be read."""
+
+
+def chosen_openings(given: tuple[bytes, str] | None, count: int | None) -> list[str]:
     """The openings to ask: those that come with vidya, or the lines of a text file, without blank ones and
-    those that begin with `#`; each once. Raises DataError."""
-    if path is None:
+    those that begin with `#`; each once. given: contents and name of the file. Raises DataError."""
+    if given is None:
         found = openings()
     else:
+        data, name = given
         try:
-            text = path.read_text("utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise DataError(
-                f"{path}: cannot be read ({reason(error)})", "give a text file, one opening a line"
-            ) from error
+            text = data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise DataError(f"{name}: cannot be read ({reason(error)})", OPENINGS) from error
         lines = [line.strip() for line in text.splitlines()]
         found = [line for line in lines if line and not line.startswith("#")]
         found = list({fold(line): line for line in found}.values())
         if not found:
-            raise DataError(f"{path}: has no openings", "give a text file, one opening a line")
+            raise DataError(f"{name}: has no openings", OPENINGS)
     return found[:count]
 
 

@@ -274,7 +274,7 @@ class Journal(JudgementJournal):
     # ------------------------------------------------------------ finding, copying, erasing
 
     def search(self, text: str, limit: int = 200) -> list[Hit]:
-        """Messages, answers and candidates that match a query (see learning.journal.search), newest first."""
+        """What matches a query (see learning.journal.search), newest first."""
         return search(self, text, limit)
 
     def export_rows(self) -> Iterator[dict[str, Any]]:

@@ -1,25 +1,33 @@
-"""Full-text search over messages, answers and candidates with SQLite's FTS5.
+"""Full-text search over messages, answers, candidates, and lessons of no conversation with SQLite's FTS5.
 
 A text matches if it contains all words of the query. A word of two letters or more also matches longer
 words that begin with it; case and accents are ignored. Words in double quotes must be adjacent. Emoji, and
 scripts written without spaces, are searched as substrings, which is slower. Any text is a valid query.
 
 The index (migration 3 of learning.journal.migrations) stores no text of its own. Triggers update it for
-every row that is inserted or deleted; only `rebuild_index` removes all traces of deleted rows.
+every row that is inserted or deleted; only `rebuild_index` removes all traces of deleted rows. Lessons that
+came from a file or from the book are not in it: a search indexes them anew, in memory.
 """
 
 from __future__ import annotations
 
+import contextlib
+import json
 import re
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from learning.journal.database import Store
-from learning.text.normalise import writable
+from learning.journal.lessons import MAIN_KINDS
+from learning.journal.rows import turns_from_json
+from learning.journal.standing import of_kinds
+from learning.text.normalise import fold_spaces, writable
 
 KINDS = ("message", "answer", "candidate")
 """The kinds of texts in the index. A text's id there is 3 times its row's id, plus the index of its kind."""
+TOKENIZER = "tokenize = 'unicode61 remove_diacritics 2'"
+"""How FTS5 takes a text apart, as in the stored index."""
 _TABLES = {"message": ("asks", "message"), "answer": ("answers", "text")}
 _TABLES["candidate"] = ("candidates", "text")
 _PIECES = re.compile(r'"([^"]*)"?|(\S+)')
@@ -34,13 +42,17 @@ _NO_SPACES = re.compile(
 class Hit:
     """A text that matches a search."""
 
-    conversation: int
-    ask: int
+    conversation: int | None
+    """None, as `ask`, for a lesson that came from a file or from the book."""
+    ask: int | None
     place: str
-    """"message", "answer" or "candidate"."""
+    """"message", "answer", "candidate" or "lesson"."""
     text: str
+    """Of a lesson: its messages, its answer, and what it rejects, with arrows between them."""
     created: float
     """Seconds since the epoch."""
+    lesson: int | None = None
+    """The number of that lesson; otherwise None."""
 
 
 @dataclass(frozen=True)
@@ -78,9 +90,10 @@ def read_query(text: str) -> Query:
 
 
 def search(store: Store, text: str, limit: int = 200) -> list[Hit]:
-    """The newest `limit` messages, answers and candidates that match a query, newest first."""
+    """The newest `limit` messages, answers, candidates, and lessons of no conversation that match a query,
+    newest first. A lesson matches if its texts together contain all words."""
     query = read_query(text)
-    hits: list[Hit] = []
+    hits = _lessons(store, query) if query else []
     for kind, (table, column) in _TABLES.items():
         if not query:
             break
@@ -93,7 +106,31 @@ def search(store: Store, text: str, limit: int = 200) -> list[Hit]:
             limit,
         )
         hits += [Hit(*row) for row in rows]
-    return sorted(hits, key=lambda hit: (hit.created, hit.ask), reverse=True)[:limit]
+    newest_first = sorted(hits, key=lambda hit: (hit.created, hit.ask or hit.lesson), reverse=True)
+    return newest_first[:limit]
+
+
+def _lessons(store: Store, query: Query) -> list[Hit]:
+    """The lessons that match and belong to no conversation."""
+    found = dict[int, Hit]()
+    for number, prompt, answer, rejected, created in store.rows(
+        "SELECT l.id, l.prompt, l.answer, l.rejected, l.created FROM lessons l WHERE l.ask IS NULL"
+        f" AND {of_kinds(MAIN_KINDS, 'l')}"
+    ):
+        texts = [turn.text for turn in turns_from_json(prompt)] + [answer, *json.loads(rejected)]
+        said = " -> ".join(filter(str.strip, texts))
+        if all(piece in fold_spaces(said) for piece in query.letters):
+            found[number] = Hit(None, None, "lesson", said, created, number)
+    if not query.match:
+        return list(found.values())
+    with contextlib.closing(sqlite3.connect(":memory:")) as memory:
+        memory.execute(f"CREATE VIRTUAL TABLE said USING fts5(text, {TOKENIZER})")
+        memory.executemany(
+            "INSERT INTO said (rowid, text) VALUES (?, ?)",
+            ((number, hit.text) for number, hit in found.items()),
+        )
+        rows = memory.execute("SELECT rowid FROM said WHERE said MATCH ?", (query.match,))
+        return [found[number] for (number,) in rows]
 
 
 def found_in(store: Store, text: str) -> dict[int, tuple[str, int]]:

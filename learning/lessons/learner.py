@@ -152,7 +152,7 @@ class Learner:
         report = self._report(
             lesson, started, known=result.known, knew=knew, steps=steps, loss=loss
         )
-        return replace(report, batch=result.batch, state=state, **vars(found))
+        return replace(report, batch=result.batch, state=state, understanding=found)
 
     def _task(self, lesson: Lesson) -> LessonTask:
         """The lesson as examples, with the spellings of its question that the memory has."""

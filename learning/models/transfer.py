@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from engine.errors import VidyaError, reason
+from engine.errors import CheckpointError, VidyaError, reason
 from engine.storage.reading import shown
 
 Progress = Callable[[int, int], None]
@@ -18,6 +18,10 @@ Progress = Callable[[int, int], None]
 
 class HubUnreachable(VidyaError):
     """The hub cannot be reached or a download was interrupted. Another source may still work."""
+
+
+class DamagedDownload(CheckpointError):
+    """What was downloaded is not what it should be, and was thrown away. Another source may still work."""
 
 
 def fetch_file(

@@ -67,24 +67,23 @@ class Idle:
         """What is practised while the owner is away."""
         chosen = arm_name(self.task, self.settings)
         if self.alone and not self.own_over:
-            options = self.options if self._self_play else self._without("self_play.")
-            return Practise(
-                self.task, warm_up=True, settings=self.settings, options=options, idle=True
-            )
+            return self._own_alone(self.options if self._self_play else self._without("self_play."))
         own = () if self.alone else (chosen,)
         firsts = () if own else ("curriculum.first=",)  # the first of the others is not the owner's
         options = self._without("self_play.", "few.", *firsts)
         arms = tuple(dict.fromkeys((*own, *self.others)))
         climbing = climbs(arms)
         if len(arms) == 1 and own and not climbing:
-            return Practise(
-                self.task, warm_up=True, settings=self.settings, options=options, idle=True
-            )
+            return self._own_alone(options)
         if own and len(arms) > 1:
             options = (OWNERS_SHARE, *options)
         return Practise(
             label(arms), warm_up=True, options=options, arms=arms, climbs=climbing, idle=True
         )
+
+    def _own_alone(self, options: tuple[str, ...]) -> Practise:
+        """The owner's task and nothing else."""
+        return Practise(self.task, warm_up=True, settings=self.settings, options=options, idle=True)
 
     def hear(self, event: Event) -> None:
         """Updates the state from an event of the teacher."""

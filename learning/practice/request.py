@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from engine.errors import CheckpointError
+from engine.errors import CheckpointError, NotFound
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.agents.value import ValueHead
 from learning.journal.journal import Journal
@@ -321,10 +321,13 @@ class PracticeJob:
         self._telling.stepped(report, self._choice.state() if self._choice else None)
 
     def _begin(self, value: ValueHead | None) -> None:
-        """Writes the run's record to the journal and emits PracticeStarted, at the first part only. value:
-        what the critic loaded. Raises NotFound if the run that it repeats is not in the journal."""
+        """Writes the run's record to the journal and emits PracticeStarted: at the first part, and again if
+        the record was erased since, together with a message that was practised. value: what the critic
+        loaded. Raises NotFound if the run that it repeats is not in the journal."""
         if self._telling.run is not None:
-            return
+            with suppress(NotFound):
+                practice_entry(self._journal, self._telling.run)
+                return
         request, weights = self._request, self._transaction.weights
         data = Path(request.data) if request.data else None
         values = named_values(self.settings)

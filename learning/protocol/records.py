@@ -207,7 +207,7 @@ class Understanding:
 
 @dataclass(frozen=True)
 class LessonReport:
-    """The result of learning a lesson; the `--json` object of `vidya teach`."""
+    """The result of learning a lesson."""
 
     lesson: int
     kind: str
@@ -224,18 +224,7 @@ class LessonReport:
     state: LessonState = "learned"
     why: str = ""
     """Why it was not tried, for the owner; otherwise empty."""
-    ways_known: int = 0
-    """This and the following: see Understanding."""
-    ways_asked: int = 0
-    neighbours_leaked: int = 0
-    neighbours_asked: int = 0
-
-    @property
-    def understanding(self) -> Understanding:
-        """The last four figures."""
-        return Understanding(
-            self.ways_known, self.ways_asked, self.neighbours_leaked, self.neighbours_asked
-        )
+    understanding: Understanding = Understanding()
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 from engine.errors import VidyaError
@@ -201,7 +201,7 @@ class Jobs:
                     self._journal.set_lesson_state(lesson.id, "needs_practice")
                     self._waiting.put(Learn())
                 raise
-            self._emit(LessonDone(**asdict(report)))
+            self._emit(LessonDone(**vars(report)))
 
     def _in_a_pause(self, waiting: int) -> bool:
         """True if a lesson may start; with `in_pauses` set, waits for a pause first. False if another job

@@ -26,6 +26,8 @@ SAVES = 1.0
 GRACE = 0.4
 """Seconds after SAVES in which the app may end by itself; then the process exits."""
 NUMBERS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+INTERRUPTED = 130
+"""Exit status of an app that a signal ended, as of every other command."""
 _called = threading.Event()
 
 
@@ -53,7 +55,7 @@ def _last_word(end_teacher: Callable[[], None]) -> None:
     with contextlib.suppress(Exception):
         end_teacher()
     time.sleep(GRACE)
-    os._exit(0)
+    os._exit(INTERRUPTED)
 
 
 def outlives_its_terminal(driver: type[Driver]) -> type[Driver]:

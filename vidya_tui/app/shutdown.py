@@ -82,7 +82,11 @@ class LeavingApp(App[None]):
 
     def _save(self) -> None:
         self._saves = False
-        if self.is_running and not self._leaving:
+        if not self.is_running or self._leaving:
+            return
+        if self.chat.prompt.holds_digit:  # it may pick, and must not come back as text after that
+            self.save_soon()
+        else:
             self._unsent.save(self._typed())
 
     def _typed(self) -> str:
@@ -120,12 +124,20 @@ class LeavingApp(App[None]):
         with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
             loop.add_signal_handler(signal.SIGINT, self._interrupt)
 
-        def leave() -> None:
-            self._unsent.keep(self._typed())  # here and not in the loop, which may be stuck
-            with contextlib.suppress(RuntimeError):  # the loop has ended
-                loop.call_soon_threadsafe(self.exit)
+        last_call.on_signals(lambda: self.leave_by_signal(loop), self._end_teacher)
 
-        last_call.on_signals(leave, self._end_teacher)
+    def leave_by_signal(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Saves the unsent text here, because the loop may be stuck, and asks the loop to end the app. A held
+        digit is saved as text, so it does not pick any more."""
+
+        def end() -> None:
+            if self.chat.is_mounted:
+                self.chat.prompt.as_text()
+            self.exit(return_code=last_call.INTERRUPTED)
+
+        self._unsent.keep(self._typed())
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(end)
 
     def _end_teacher(self) -> None:
         """Kills the teacher's process at once, if it has one. The journal holds what it has not
@@ -138,7 +150,7 @@ class LeavingApp(App[None]):
         from vidya_tui.terminal.editor import just_left
 
         if not just_left():
-            self.exit()
+            self.exit(return_code=last_call.INTERRUPTED)
 
     def _handle_exception(self, error: Exception) -> None:
         """An exception nobody caught, that is a bug: writes the traceback to the log and one line

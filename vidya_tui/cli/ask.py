@@ -59,7 +59,7 @@ if TYPE_CHECKING:  # the session is imported when it is needed
 @click.option(
     "--recall/--no-recall",
     default=None,
-    help="Whether the lesson that PROMPT asks for in other words may help; default: the setting.",
+    help="Whether a lesson may help to answer, if PROMPT asks for it in other words. Default: the setting.",
 )
 @click.option(
     "--again",

@@ -12,6 +12,7 @@ import click
 from engine.errors import VidyaError
 from vidya_tui.cli import complete
 from vidya_tui.cli.common import common, interruptible, print_json, say
+from vidya_tui.cli.stdin import read_file
 from vidya_tui.options import Options
 from vidya_tui.text.numbers import counted
 
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 @click.option(
     "--prompts",
     type=click.Path(path_type=Path),
-    help="A text file, one opening a line; else those that come with vidya.",
+    help="A text file, one opening a line, - is stdin; else those that come with vidya.",
 )
 @click.option("--count", type=click.IntRange(1), help="Only so many openings.")
 @click.option(
@@ -116,6 +117,7 @@ def _distil(
     options: Options,
 ) -> None:
     from learning.distillation.job import (
+        OPENINGS,
         DistillationJob,
         check_pair,
         check_tokenizers,
@@ -127,7 +129,8 @@ def _distil(
     from learning.models.store import ModelStore
 
     home, store = options.home, ModelStore(options.home)
-    asked = chosen_openings(prompts, settings.count)
+    given = read_file(prompts, OPENINGS) if prompts else None
+    asked = chosen_openings(given, settings.count)
     folder, own_folder = store.resolve(teacher_name), store.resolve(student_name)
     check_pair(folder, own_folder)
     device, seed = options.chosen_device, options.seed or 0

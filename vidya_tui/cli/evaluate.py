@@ -9,22 +9,25 @@ import click
 
 from engine.errors import DataError
 from vidya_tui.cli.common import common, print_json
+from vidya_tui.cli.stdin import StoredFile, read_file
 from vidya_tui.options import Options
 
 
 @click.command()
 @click.option(
     "--book",
-    type=click.Path(path_type=Path),
+    type=StoredFile(),
     help="A book to test. Default if nothing is given: Vidya's own book.",
 )
 @click.option(
     "--lessons",
     type=click.Path(path_type=Path),
-    help="Lessons to test, one JSON object per line; by their keys too, if they have any.",
+    help="Lessons to test, one JSON object per line; by their keys too, if they have any. - is stdin.",
 )
 @click.option(
-    "--text", type=click.Path(path_type=Path), help="JSON lines of texts or turns, for the loss."
+    "--text",
+    type=click.Path(path_type=Path),
+    help="JSON lines of texts or turns, for the loss; - is stdin.",
 )
 @common
 def evaluate(book: Path | None, lessons: Path | None, text: Path | None, options: Options) -> None:
@@ -34,7 +37,9 @@ def evaluate(book: Path | None, lessons: Path | None, text: Path | None, options
     white space and spaces before punctuation do not count. By key: it holds every word or alternative of
     the lesson's "key" and none of its "not".
     """
-    from learning.data.lesson_file import check_measured, read_rows, to_lessons
+    if str(lessons) == str(text) == "-":
+        raise click.UsageError("--lessons and --text cannot both be standard input")
+    from learning.data.lesson_file import ADVICE, check_measured, parse_rows, to_lessons
     from personality.book import BookError, read_book, shipped_book_path
 
     try:
@@ -42,10 +47,12 @@ def evaluate(book: Path | None, lessons: Path | None, text: Path | None, options
         entries = read_book(wanted) if wanted else None
     except BookError as error:
         raise DataError(str(error)) from error
-    lesson_rows = read_rows(lessons) if lessons else None
-    if lesson_rows is not None:
-        to_lessons(lesson_rows, str(lessons))
-        check_measured(lesson_rows, str(lessons))
+    lesson_rows = None
+    if lessons:
+        data, name = read_file(lessons, ADVICE)
+        lesson_rows = parse_rows(data, name)
+        to_lessons(lesson_rows, name)
+        check_measured(lesson_rows, name)
     text_rows = _text_rows(text) if text else None
 
     from engine.storage.checkpoint import load_model
@@ -79,10 +86,11 @@ def _shown(numbers: dict[str, Any]) -> str:
 
 def _text_rows(path: Path) -> list[dict[str, Any]]:
     """Reads rows of {"text"} or {"turns"}. Raises DataError with file and line."""
-    from learning.data.lesson_file import read_rows
+    from learning.data.lesson_file import ADVICE, parse_rows
 
     forms = 'give {"text": ...} or {"turns": [{"role", "text"}, ...]}'
-    rows = read_rows(path, forms)
+    data, name = read_file(path, ADVICE)
+    rows = parse_rows(data, name, forms)
     for row in rows:
         turns = row.get("turns")
         if turns is None:
@@ -95,7 +103,7 @@ def _text_rows(path: Path) -> list[dict[str, Any]]:
             )
         if not good:
             raise DataError(
-                f"{path}:{row['_line']}: neither a text nor turns with an answer", forms
+                f"{name}:{row['_line']}: neither a text nor turns with an answer", forms
             )
     return rows
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,10 +20,11 @@ from vidya_tui.cli.common import common, lessons_wait, open_journal, print_json,
 from vidya_tui.cli.forget import forget
 from vidya_tui.cli.help import Group
 from vidya_tui.cli.progress import progress
+from vidya_tui.cli.stdin import read_file
 from vidya_tui.controller.export import check_free, write_export
 from vidya_tui.options import Options
 from vidya_tui.state.learner import understanding_words
-from vidya_tui.state.lessons import avoided
+from vidya_tui.state.lessons import avoided, when
 from vidya_tui.text.numbers import counted
 from vidya_tui.text.sanitise import one_line
 
@@ -65,7 +66,8 @@ def show(limit: int, asks: bool, options: Options) -> None:
                 if "measured" in row:
                     names = vars(Understanding())
                     found = Understanding(**{name: row.get(name, 0) for name in names})
-                    words += f" ({understanding_words(found, none_too=True)})"
+                    well = understanding_words(found, none_too=True)
+                    words += f" ({well}, measured {when(row['measured'], time.time()).strip()})"
                 click.echo(f"{row['lesson']:5d} {row['kind']:12s} {row['state']:14s} {words}")
 
 
@@ -106,20 +108,21 @@ def _said(journal: Journal) -> Iterator[dict[str, Any]]:
 @click.argument("text", help="Words, or beginnings of words.")
 @common
 def search(text: str, options: Options) -> None:
-    """Finds TEXT in all conversations, newest first. Words match by their beginning; "words in quotes"
-    must stand side by side."""
+    """Finds TEXT in all conversations, and in lessons that came from a file or from the book, newest first.
+    Words match by their beginning; "words in quotes" must stand side by side."""
     if not read_query(text).words:
         raise VidyaError("there is no word to look for", "give words: vidya journal search hello")
     with open_journal(options) as journal:
         hits = journal.search(text)
         if not hits:
-            say(f"nothing was said with {text!r} in it")
+            say(f"nothing was said or taught with {text!r} in it")
         for hit in hits:
             row = {k: getattr(hit, k) for k in hit.__dataclass_fields__}
             if options.as_json:
                 print_json(row)
             else:
-                where = f"conversation {hit.conversation}, ask {hit.ask}, {hit.place}"
+                talk = f"conversation {hit.conversation}, ask {hit.ask}, {hit.place}"
+                where = talk if hit.lesson is None else f"lesson {hit.lesson}"
                 click.echo(f"{where}: {one_line(hit.text)}")
 
 
@@ -159,10 +162,10 @@ def export(form: str, out: Path | None, force: bool, options: Options) -> None:
 def import_journal(file: Path, options: Options) -> None:
     """Adds what is new in FILE, written by `journal export`: conversations and lessons, and what was said,
     judged or undone since then in those that exist here."""
-    rows = _rows(file)
+    rows, name = _rows(file)
     home = options.home
     with home.lock(), open_journal(options) as journal:
-        added, waiting = journal.import_rows(rows, f"{file}:"), journal.waiting_count()
+        added, waiting = journal.import_rows(rows, f"{name}:"), journal.waiting_count()
     if options.as_json:
         print_json({"added": added, "waiting": waiting})
         return
@@ -172,19 +175,17 @@ def import_journal(file: Path, options: Options) -> None:
         say(lessons_wait(waiting))
 
 
-def _rows(file: Path) -> list[dict[str, Any]]:
-    """The rows of an export, each with its line number. Raises DataError with file and line."""
+def _rows(file: Path) -> tuple[list[dict[str, Any]], str]:
+    """The rows of an export, each with its line number, and the file's name. Raises DataError with file and
+    line."""
     advice = "give a file that `vidya journal export` wrote; nothing was added"
-    try:
-        data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
-    except OSError as error:
-        raise DataError(f"{file}: cannot be read ({error.strerror or error})", advice) from error
+    data, name = read_file(file, advice)
     rows = []
-    for number, row in parse(data, str(file), advice):
+    for number, row in parse(data, name, advice):
         if "prompt" in row and "chosen" in row and "table" not in row:
             raise DataError(
-                f"{file}:{number}: is of the trl format, which has only the preferences",
+                f"{name}:{number}: is of the trl format, which has only the preferences",
                 "`vidya teach --file` learns it; import takes what `vidya journal export` wrote",
             )
         rows.append(row | {"line": number})
-    return rows
+    return rows, name

@@ -16,6 +16,7 @@ from vidya_tui.cli import complete
 from vidya_tui.cli.common import common, download_progress, print_json, say, show, sure
 from vidya_tui.cli.help import Group
 from vidya_tui.options import Options
+from vidya_tui.worker.fetch import asked_book
 
 if TYPE_CHECKING:
     from learning.models.known import Source
@@ -144,20 +145,14 @@ def get_model(name: str, source: Source | None, options: Options) -> None:
     character was trained and measured on its weights; if it cannot be had, the hub is used. An interrupted
     download continues with the next call. A model with Vidya's character is then asked 20 lines of its book.
     """
-    from learning.evaluate import ask_book
     from learning.lessons.prepare import prepare_model
-    from learning.models.adapters import shipped_adapter
     from learning.models.get import get_model as fetch
     from learning.models.store import ModelStore
 
-    home, book = options.home, None
+    home = options.home
     with home.lock(), download_progress(name, options) as progress:
         got = fetch(home, ModelStore(home), name, progress=progress, say=say, source=source)
-        if shipped_adapter(name):
-            try:
-                book = ask_book(got.info.path)
-            except VidyaError as error:  # the model is there all the same
-                say(f"{name} could not be asked its book: {error}")
+        book = asked_book(name, got.info.path, say)
         prepare_model(home, got.info, say=say, progress=progress.prepared)
     if book:
         say(book.told(name))

@@ -36,6 +36,7 @@ from vidya_tui.cli.common import (
     say,
     show,
 )
+from vidya_tui.cli.stdin import StoredFile
 from vidya_tui.options import Options
 from vidya_tui.state import practice as practice_state
 from vidya_tui.state.ladder import joined
@@ -58,9 +59,7 @@ from vidya_tui.text.numbers import counted
     "--steps", type=click.IntRange(0), help="Number of steps; 0 only measures, or warms up."
 )
 @click.option("--group-size", type=click.IntRange(2), help="Answers per problem.")
-@click.option(
-    "--data", type=click.Path(path_type=Path), help="File or folder with the task's problems."
-)
+@click.option("--data", type=StoredFile(), help="File or folder with the task's problems.")
 @click.option(
     "--warm-up/--no-warm-up",
     default=None,

@@ -13,6 +13,7 @@ import click
 from engine.errors import DataError, reason
 from engine.storage.reading import read_json
 from vidya_tui.cli.common import common, interruptible, print_json, say
+from vidya_tui.cli.stdin import StoredFile
 from vidya_tui.options import Options
 from vidya_tui.text.numbers import counted
 
@@ -27,7 +28,9 @@ LIVES_RATE = 0.0004
 
 
 @click.command()
-@click.argument("data", nargs=-1, required=True, type=FOLDER, help="Files or folders of text.")
+@click.argument(
+    "data", nargs=-1, required=True, type=StoredFile(), help="Files or folders of text."
+)
 @click.option("--config", "config_name", default="10m", show_default=True, help="tiny, 10m or 49m.")
 @click.option(
     "--out",
@@ -37,7 +40,9 @@ LIVES_RATE = 0.0004
 @click.option("--minutes", type=float, help="Train for this time in all.")
 @click.option("--tokens", type=int, help="Tokens in all. Default: four passes over the data.")
 @click.option("--from", "start", help="A model, by name or folder, from which to start.")
-@click.option("--mixture", type=FOLDER, help="JSON file: how often each source comes in a pass.")
+@click.option(
+    "--mixture", type=StoredFile(), help="JSON file: how often each source comes in a pass."
+)
 @click.option("--skip-bad", is_flag=True, help="Skip rows that cannot be read.")
 @click.option("--new-tokenizer", is_flag=True, help="Train a tokenizer on the data; needs rustbpe.")
 @click.option(

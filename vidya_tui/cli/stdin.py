@@ -1,4 +1,4 @@
-"""Reads the message of `vidya ask` from the command line and from a pipe.
+"""Reads from standard input: the message of `vidya ask`, and files that are given as `-`.
 
 cat notes.txt | vidya ask "What is this about?"
 """
@@ -9,10 +9,12 @@ import os
 import select
 import stat
 import sys
+from pathlib import Path
+from typing import Any
 
 import click
 
-from engine.errors import VidyaError
+from engine.errors import DataError, VidyaError, reason
 from vidya_tui.cli.common import say
 
 PATIENCE = 2.0
@@ -30,6 +32,31 @@ def message(words: str | None) -> str:
     if not text.strip():
         raise VidyaError("the message is empty", 'give a text: vidya ask "hello"')
     return text
+
+
+def read_file(path: Path, advice: str) -> tuple[bytes, str]:
+    """The contents of a file and its name for errors; `-` is standard input. advice: the next step if it
+    cannot be read. Raises DataError then."""
+    if str(path) == "-":
+        return b"" if sys.stdin is None else sys.stdin.buffer.read(), "standard input"
+    try:
+        return path.read_bytes(), str(path)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({reason(error)})", advice) from error
+
+
+class StoredFile(click.Path):
+    """The type of a parameter for a file that is read more than once, so that it cannot be `-`."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(path_type=Path, **options)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if str(value) == "-":
+            self.fail(
+                "it cannot be standard input; write a file and name it (./- if that is its name)"
+            )
+        return super().convert(value, param, ctx)
 
 
 def _is_piped() -> bool:

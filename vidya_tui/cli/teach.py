@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -21,6 +20,7 @@ from learning.protocol.records import Ask, Lesson
 from learning.protocol.requests import Request
 from learning.text.blame import Part, from_words, last_sentence
 from vidya_tui.cli.common import LocalTeacher, common, lessons_wait, local_teacher, print_json, say
+from vidya_tui.cli.stdin import read_file
 from vidya_tui.options import Options
 from vidya_tui.session import teaching
 from vidya_tui.session.teaching import AskVerdict
@@ -124,12 +124,10 @@ def silent(options: Options) -> Iterator[LocalTeacher]:
 
 
 def _read(file: Path) -> list[Lesson]:
-    from learning.data.lesson_file import parse_rows, read_lessons, to_lessons
+    from learning.data.lesson_file import ADVICE, parse_rows, to_lessons
 
-    if str(file) != "-":
-        return read_lessons(file)
-    rows = parse_rows(sys.stdin.buffer.read(), "standard input")
-    return to_lessons(rows, "standard input")
+    data, name = read_file(file, ADVICE)
+    return to_lessons(parse_rows(data, name), name)
 
 
 def _teach(place: LocalTeacher, lesson: Lesson) -> None:

@@ -13,6 +13,7 @@ from engine.errors import CheckpointError, DataError, VidyaError
 from learning.protocol.events import Event, TrainDone, TrainProgress
 from learning.protocol.requests import Train
 from vidya_tui.cli.common import common, local_teacher, print_json, say
+from vidya_tui.cli.stdin import StoredFile
 from vidya_tui.options import Options
 from vidya_tui.state.learner import lines_known
 
@@ -24,7 +25,7 @@ RANK = 16
 @click.argument(
     "book",
     required=False,
-    type=click.Path(path_type=Path),
+    type=StoredFile(),
     help="A book. Default: Vidya's book, yours and all your lessons.",
 )
 @click.option(
@@ -47,7 +48,7 @@ RANK = 16
 )
 @click.option(
     "--own-talk",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    type=StoredFile(exists=True, dir_okay=False),
     help="Conversations in the model's own words, in the book's format, near which it stays; beside them "
     "it then learns everyday talk. Default: talk that the model makes up.",
 )

@@ -220,12 +220,13 @@ class Dispatcher:
             raise Refusal(404, str(error), param="id") from None
         if ask.id in self._runs:
             raise Refusal(409, f"ask {ask.id} is still being answered", "judge it afterwards")
-        self._check_choice(ask, wanted.verdict)
         session = Session(self._journal, self._teacher, book_path=self._place.home.book_path)
         try:
-            judged = teaching.judge(session, ask, wanted.verdict, self._tell)
+            judged = teaching.judge(session, ask, wanted.verdict, self._tell, first=0)
         except JournalError:
             raise
+        except teaching.NoSuchCandidate as error:
+            raise Refusal(400, error.what, error.next_step, param=error.field) from error
         except VidyaError as error:
             raise Refusal(409, error.what, error.next_step) from error
         if not judged:
@@ -241,15 +242,6 @@ class Dispatcher:
             return teaching.lesson_row(await learned)
         finally:
             del self._lessons[lessons[0]]
-
-    def _check_choice(self, ask: Ask, verdict: teaching.AskVerdict) -> None:
-        """Raises Refusal if the ask has no such choice."""
-        numbers = [c.index for c in self._journal.candidates(ask.id) if c.text.strip()]
-        for name, number in (("pick", verdict.pick), ("index", verdict.index)):
-            if number is not None and number not in numbers:
-                there = ", ".join(str(one - 1) for one in numbers)
-                what = f"{name} is {number - 1}, which ask {ask.id} does not have"
-                raise Refusal(400, what, f"its choices are {there or 'none'}", param=name)
 
     # ------------------------------------------------------------ what the teacher says
 

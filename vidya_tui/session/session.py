@@ -65,7 +65,7 @@ class Session(Judging):
         self.keep_unchosen = True
         """Whether the journal keeps the candidates that were not chosen."""
         self.recall = self.offers = False
-        """Whether the lesson that a message asks for in other words may help to answer it, or be offered."""
+        """As in the settings, which say what they mean (vidya_tui.settings.file)."""
         self.conversation: int | None = None
         self._asked = 0
         self._broken = False  # the teacher was lost while this ask streamed

@@ -5,8 +5,8 @@ Left out: reading what is judged, and waiting until it is learned.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from engine.errors import DataError, VidyaError
@@ -36,30 +36,45 @@ class AskVerdict:
     """Number of the candidate that is corrected or rated; None: the answer, or the surest candidate."""
 
 
+class NoSuchCandidate(VidyaError):
+    """The ask has no candidate of this number, or it has no text. field: of AskVerdict."""
+
+    def __init__(self, ask: int, field: str, number: int, there: Sequence[int]) -> None:
+        numbers = ", ".join(map(str, there)) or "none"
+        super().__init__(f"ask {ask} has no candidate {number}", f"there are: {numbers}")
+        self.field = field
+
+
 def judge(
-    session: Session, ask: Ask, verdict: AskVerdict, tell: Callable[[str], None]
+    session: Session,
+    ask: Ask,
+    verdict: AskVerdict,
+    tell: Callable[[str], None],
+    *,
+    first: int = 1,
 ) -> list[Judged]:
     """Judges an ask as the app does: an earlier judgement of the same ask is withdrawn. Returns the new
     judgement as the journal has it; none if it stands already.
 
-    tell: gets a message if the owner's book cannot be written; the judgement is taken all the same. Raises
-    VidyaError if the ask cannot be judged so.
+    tell: gets a message if the owner's book cannot be written; the judgement is taken all the same. first:
+    number of the first candidate in errors. Raises NoSuchCandidate, or another VidyaError if the ask cannot
+    be judged so.
     """
     before = len(session.journal.judgements(ask.id))
     try:
-        _judge(session, ask, verdict)
+        _judge(session, ask, verdict, first)
     except DataError as error:
         tell(f"not written into the book: {error}")
     return session.journal.judgements(ask.id)[before:]
 
 
-def _judge(session: Session, ask: Ask, verdict: AskVerdict) -> None:
+def _judge(session: Session, ask: Ask, verdict: AskVerdict, first: int) -> None:
     session.reopen(ask)
-    for number in (verdict.pick, verdict.index):
-        numbers = [card.index for card in session.cards if card.said]
+    numbers = [card.index for card in session.cards if card.said]
+    for field, number in (("pick", verdict.pick), ("index", verdict.index)):
         if number is not None and number not in numbers:
-            there = ", ".join(map(str, numbers)) or "none"
-            raise VidyaError(f"ask {ask.id} has no candidate {number}", f"there are: {there}")
+            there = [one - 1 + first for one in numbers]
+            raise NoSuchCandidate(ask.id, field, number - 1 + first, there)
     if verdict.pick is not None:
         session.pick(verdict.pick)
     elif verdict.text is not None:
@@ -72,11 +87,9 @@ def _judge(session: Session, ask: Ask, verdict: AskVerdict) -> None:
 
 def lesson_row(event: LessonDone) -> dict[str, Any]:
     """The report of a lesson as `vidya teach --json` prints it."""
-    left_out = {"version", "state"}
-    if not event.why:
-        left_out.add("why")
-    left_out |= vars(event.understanding).keys() - event.understanding.figures.keys()
-    return {key: value for key, value in asdict(event).items() if key not in left_out}
+    left_out = {"version", "state", "understanding", *([] if event.why else ["why"])}
+    row = {key: value for key, value in vars(event).items() if key not in left_out}
+    return row | event.understanding.figures
 
 
 def waiting_row(waiting: int) -> dict[str, Any]:

@@ -58,7 +58,7 @@ class Settings:
     owner_words: bool = False
     """Whether to learn, very weakly, from the owner's messages."""
     recall: bool = False
-    """Whether the lesson that a message asks for in other words may help to answer it."""
+    """Whether a lesson may help to answer a message that asks for it in other words."""
     offers: bool = True
     """Whether some of the answers may be those of lessons which a message perhaps asks for."""
     reasons: bool = False

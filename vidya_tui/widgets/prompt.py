@@ -159,6 +159,11 @@ class Prompt(TextField):
         return self._aside is not None
 
     @property
+    def holds_digit(self) -> bool:
+        """Whether a digit was pressed that may still pick."""
+        return self._held != 0
+
+    @property
     def unsent(self) -> str:
         """All that was typed and not sent; text that was put aside comes first."""
         recalled = self._at < len(self._past)

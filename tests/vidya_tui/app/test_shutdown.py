@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import signal
@@ -42,7 +43,7 @@ def write(terminal: Terminal, text: str) -> None:
     terminal.wait(lambda: prompt_text(terminal) == text, 60, "not typed")
 
 
-def ended(terminal: Terminal, status: int = 0) -> None:
+def ended(terminal: Terminal, status: int) -> None:
     with pytest.raises(TerminalError, match=f"ended with status {status}"):
         terminal.wait(lambda: False, 60, "it did not end")
 
@@ -79,7 +80,8 @@ def test_a_signal_leaves_what_was_typed(home: Home, number: signal.Signals) -> N
         terminal.wait(home.first_frame_path.exists, 60, "not begun")
         terminal.rest(0.5)
         terminal.process.send_signal(number)
-        ended(terminal)
+        ended(terminal, 130)
+        assert not terminal.sees(HINT), "the terminal is still the app's"
     assert home.unsent_path.read_text() == "not sent yet"
 
 
@@ -118,6 +120,7 @@ def test_a_signal_ends_app_and_worker_in_time(
         terminal.rest(0.5)
         terminal.process.send_signal(number)
         gone_in_time(processes, time.monotonic(), terminal)
+        assert terminal.process.returncode == 130
     assert home.unsent_path.read_text() == "not sent yet"
 
 
@@ -144,6 +147,7 @@ def test_a_terminal_that_nobody_reads_does_not_keep_it(home: Home) -> None:
             time.sleep(0.01)
         terminal.process.send_signal(signal.SIGTERM)
         gone_in_time(processes, time.monotonic(), terminal)
+        assert terminal.process.returncode == 130
     assert home.unsent_path.read_text().startswith("words words")
 
 
@@ -170,3 +174,17 @@ def test_an_entry_that_is_open_is_kept(tmp_path: Path) -> None:
         assert stage.home.unsent_path.read_text() == "Where do I live?\nIn K"
 
     play(scenario, tmp_path)
+
+
+def test_a_digit_that_a_signal_finds_is_text_and_does_not_pick(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say("hello")
+        await stage.sees("5 five answers")
+        await stage.press("2")
+        assert stage.app.chat.prompt.holds_digit
+        stage.app.leave_by_signal(asyncio.get_running_loop())
+        await stage.until(lambda: not stage.app.is_running)
+        assert stage.home.unsent_path.read_text() == "2"
+        assert stage.session.waiting
+
+    assert play(scenario, tmp_path).return_code == 130

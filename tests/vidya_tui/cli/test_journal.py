@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from contextlib import closing
 from pathlib import Path
@@ -47,6 +48,23 @@ def test_show_search_and_limits(shell: Shell) -> None:
     assert "ask 1, answer: Good day." in shell.run("journal", "search", "good day").stdout
 
 
+def test_lessons_of_a_file_are_found_too(shell: Shell) -> None:
+    lessons = shell.file("l.jsonl", '{"prompt": "My cat\'s name?", "answer": "Her name is Zoë."}\n')
+    shell.run("teach", "--file", str(lessons), "--no-wait")
+    (hit,) = shell.rows("journal", "search", "ZOE cat")
+    assert (hit["place"], hit["lesson"], hit["ask"], hit["conversation"]) == (
+        "lesson",
+        1,
+        None,
+        None,
+    )
+    line = "lesson 1: My cat's name? -> Her name is Zoë.\n"
+    assert shell.run("journal", "search", '"name is" zo').stdout == line
+    assert shell.rows("journal", "search", '"is name"') == []
+    shell.run("journal", "forget", "--lesson", "1", "--yes", "--keep-weights")
+    assert shell.rows("journal", "search", "zoe") == []
+
+
 def test_preferences_that_were_written_can_be_taught_elsewhere(
     shell: Shell, tmp_path: Path
 ) -> None:
@@ -88,7 +106,7 @@ def test_what_is_empty_is_told(shell: Shell) -> None:
     for command, words in {
         ("journal", "show"): "nothing was taught yet",
         ("journal", "show", "--asks"): "nothing was said yet",
-        ("journal", "search", "swordfish"): "nothing was said with 'swordfish' in it",
+        ("journal", "search", "swordfish"): "nothing was said or taught with 'swordfish' in it",
         ("journal", "export", "--format", "trl"): "there are no preferences yet",
         ("model", "snapshots"): "has no earlier weights",
     }.items():
@@ -110,6 +128,8 @@ def test_export_and_import_are_lossless_and_idempotent(shell: Shell, tmp_path: P
     assert other.rows("journal", "import", str(out)) == [{"added": 1, "waiting": 1}]
     assert other.rows("journal", "import", str(out)) == [{"added": 0, "waiting": 1}]
     assert other.rows("journal", "import", "-", stdin=out.read_text())[0]["added"] == 0
+    bad = other.run("journal", "import", "-", stdin="no row\n", status=1)
+    assert "standard input:1: is no JSON" in str(bad.exception)
     rows = [json.loads(line) for line in out.read_text().splitlines()]
     assert shared(other.rows("journal", "export")) == shared(rows)
     shell.rows("teach", "--say", "Good night.", "--no-wait")  # of the same answer: the newer holds
@@ -313,8 +333,9 @@ def test_how_well_lessons_were_understood_is_shown(shell: Shell) -> None:
     assert dog.items() >= figures.items()
     assert not why.keys() & {*figures, "measured"}
     first, second = shell.run("journal", "show").stdout.splitlines()
-    said = "(known in 4 of 5 ways, given to none of 3 other questions)"
-    assert first.endswith(f"Your dog is called Bo. {said}")
+    said = "(known in 4 of 5 ways, given to none of 3 other questions, measured "
+    assert f"Your dog is called Bo. {said}" in first
+    assert re.search(r"measured (today \d\d:\d\d|\d{4}-\d\d-\d\d)\)$", first)
     assert second.endswith("Because.")
     with closing(shell.journal()) as journal:
         journal.set_lesson_state(1, "waiting")  # the weights were changed for others

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from learning.protocol.events import LessonDone
-from learning.protocol.records import Again
+from learning.protocol.records import Again, Understanding
 from tests.vidya_tui.shell import Shell
 from vidya_tui.cli.teach import _print_lesson
 from vidya_tui.options import Options
@@ -155,7 +155,7 @@ def test_lessons_of_a_pipe_are_read_as_those_of_a_file(shell: Shell) -> None:
 def test_teach_says_what_cannot_be(shell: Shell) -> None:
     assert "nothing was asked yet" in shell.fails("teach", "--pick", "1")
     shell.rows("ask", "hello", "-n", "1")
-    assert "there are: 1" in shell.fails("teach", "--pick", "3")
+    assert "ask 1 has no candidate 3; there are: 1" in shell.fails("teach", "--pick", "3")
     assert "ask 9 is not in the journal" in shell.fails("teach", "--ask", "9", "--pick", "1")
     assert "empty" in shell.fails("teach", "--say", "  ")
     shell.run("teach", "--pick", "1", "--say", "x", status=2)
@@ -189,7 +189,11 @@ def test_a_part_of_an_answer_is_blamed_in_the_shell(shell: Shell) -> None:
 def test_how_well_it_was_understood_is_printed_where_it_was_asked(
     found: dict[str, int], capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    done = LessonDone(7, "example", False, True, 3, 40, 0.1, 1.0, 2.0, False, 4, **found)
+    done = LessonDone(
+        *(7, "example", False, True, 3, 40, 0.1, 1.0, 2.0, False, 4),
+        understanding=Understanding(**found),
+    )
     _print_lesson(done, Options(tmp_path, as_json=True))
     row = json.loads(capsys.readouterr().out)
     assert {k: v for k, v in row.items() if k.split("_")[0] in ("ways", "neighbours")} == found
+    assert list(row)[-len(found) - 1 :] == ["rolled_back", *found], "flat, and in this order"

@@ -94,7 +94,8 @@ def test_a_choice_that_is_not_there(serve: Serve) -> None:
     served = serve()
     served.ask(n=5)
     error = served.judge(1, status=400, pick=7)["error"]
-    assert error["message"].endswith("its choices are 0, 1, 2, 3, 4") and error["param"] == "pick"
+    assert error["message"] == "ask 1 has no candidate 7; there are: 0, 1, 2, 3, 4"
+    assert error["param"] == "pick"
     for more in ({"say": "x"}, {"rating": "good"}):
         assert served.judge(1, status=400, index=5, **more)["error"]["param"] == "index"
     assert judgements(served) == [] and served.journal.lessons() == []
@@ -120,7 +121,7 @@ def test_asks_of_other_commands_can_be_judged(serve: Serve) -> None:
     assert (
         "no answer to rate" in served.judge(silent, status=409, rating="good")["error"]["message"]
     )
-    assert "its choices are none" in served.judge(silent, status=400, pick=0)["error"]["message"]
+    assert "there are: none" in served.judge(silent, status=400, pick=0)["error"]["message"]
     served.judge(silent, say="taught")
 
 

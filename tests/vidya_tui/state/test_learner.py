@@ -63,13 +63,13 @@ def test_before_and_without_the_model() -> None:
     ("changes", "words"),
     [
         ({}, "learned in 2.1 s"),
-        ({"ways_known": 4, "ways_asked": 5}, "learned in 2.1 s, known in 4 of 5 ways"),
+        ({"understanding": Understanding(4, 5)}, "learned in 2.1 s, known in 4 of 5 ways"),
         (
-            {"ways_known": 4, "ways_asked": 5, "neighbours_leaked": 1, "neighbours_asked": 3},
+            {"understanding": Understanding(4, 5, 1, 3)},
             "learned in 2.1 s, known in 4 of 5 ways, given to 1 of 3 other questions",
         ),
         (
-            {"ways_known": 1, "ways_asked": 1, "neighbours_asked": 3},
+            {"understanding": Understanding(1, 1, 0, 3)},
             "learned in 2.1 s, known in 1 of 1 way",
         ),
         ({"known_after": False}, "needs practice"),
@@ -95,7 +95,8 @@ def test_the_line_has_everything() -> None:
 
 def test_what_a_pause_made_of_a_lesson_is_told() -> None:
     now = after(
-        after(READY, replace(DONE, ways_known=1, ways_asked=5)), Understood(7, Understanding(5, 5))
+        after(READY, replace(DONE, understanding=Understanding(1, 5))),
+        Understood(7, Understanding(5, 5)),
     )
     assert short(now) == "known in 5 of 5 ways \u00b7 book recall 98 %"
     now = after(now, Understood(7, Understanding(5, 5, 2, 3)))

@@ -53,6 +53,33 @@ def test_the_prompt_is_kept_and_comes_back_once(tmp_path: Path, text: str) -> No
     assert start(tmp_path) == ""
 
 
+def test_a_digit_that_picks_is_not_kept_as_text_too(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say("hello")
+        await stage.sees("5 five answers")
+        await stage.press("2")
+        stage.app._save()  # the timer, at a bad moment
+        assert stage.app.chat.prompt.holds_digit
+        assert not stage.home.unsent_path.exists()
+        await stage.until(lambda: not stage.session.waiting)
+
+    play(scenario, tmp_path)
+    assert start(tmp_path) == ""
+
+
+def test_a_digit_that_became_text_is_saved_after_all(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say("hello")
+        await stage.sees("5 five answers")
+        await stage.press("2")
+        stage.app._save()
+        assert stage.app.chat.prompt.holds_digit
+        stage.app.chat.prompt.as_text()  # as where the focus goes elsewhere
+        await stage.until(lambda: Unsent(stage.home).read() == "2")
+
+    play(scenario, tmp_path)
+
+
 @pytest.mark.slow
 def test_nothing_is_kept_where_all_was_sent(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:

@@ -271,6 +271,8 @@ def test_a_long_text_shows_its_beginning_until_it_is_chosen(tmp_path: Path) -> N
 def test_what_was_said_in_earlier_sessions_comes_back_with_up(tmp_path: Path) -> None:
     async def first(stage: Stage) -> None:
         await talk(stage, "one", "two\nlines")
+        await stage.press("ctrl+q")  # only who leaves has saved that the prompt is empty
+        await stage.until(lambda: not stage.app.is_running)
 
     async def second(stage: Stage) -> None:
         await talk(stage, "three")

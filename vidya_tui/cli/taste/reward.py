@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from engine.errors import DataError, reason
+from engine.errors import DataError
 from learning.protocol.records import DisputedAnswers
 from vidya_tui.cli.common import (
     common,
@@ -22,6 +22,7 @@ from vidya_tui.cli.common import (
     show,
 )
 from vidya_tui.cli.help import Group
+from vidya_tui.cli.stdin import read_file
 from vidya_tui.cli.teach import judge, silent
 from vidya_tui.options import Options
 from vidya_tui.session.disputed import journal_disputed
@@ -152,7 +153,7 @@ def _row(score: float, message: str, answer: str) -> dict[str, Any]:
     "--prompts",
     type=click.Path(path_type=Path),
     required=True,
-    help='A file: JSON lines with "prompt" and "answer" or "answers", or a plain message a line.',
+    help='A file: JSON lines with "prompt" and "answer" or "answers", or a plain message a line; - is stdin.',
 )
 @click.option(
     "-n",
@@ -266,26 +267,23 @@ def _read(path: Path) -> list[tuple[str, list[str]]]:
     """(message, answers) of each line. Raises DataError with file and line."""
     from learning.data.json_lines import parse
 
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({reason(error)})", ADVICE) from error
+    data, name = read_file(path, ADVICE)
     if not data.lstrip().startswith(b"{"):
         lines = data.decode("utf-8", "replace").splitlines()
-        return _some([(line.strip(), list[str]()) for line in lines if line.strip()], path)
+        return _some([(line.strip(), list[str]()) for line in lines if line.strip()], name)
     found = list[tuple[str, list[str]]]()
-    for number, row in parse(data, str(path), ADVICE):
+    for number, row in parse(data, name, ADVICE):
         prompt = row.get("prompt")
         answers = row.get("answers", [row["answer"]] if "answer" in row else [])
         if not _text(prompt) or not isinstance(answers, list) or not all(map(_text, answers)):
-            raise DataError(f"{path}:{number}: has no prompt, or answers that are no text", ADVICE)
+            raise DataError(f"{name}:{number}: has no prompt, or answers that are no text", ADVICE)
         found.append((str(prompt), answers))
-    return _some(found, path)
+    return _some(found, name)
 
 
-def _some(rows: Sequence[tuple[str, list[str]]], path: Path) -> list[tuple[str, list[str]]]:
+def _some(rows: Sequence[tuple[str, list[str]]], name: str) -> list[tuple[str, list[str]]]:
     if not rows:
-        raise DataError(f"{path}: there is nothing in it to rate", ADVICE)
+        raise DataError(f"{name}: there is nothing in it to rate", ADVICE)
     return list(rows)
 
 
