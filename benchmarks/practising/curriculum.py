@@ -23,10 +23,7 @@ from benchmarks.common.pupil import Pupil
 from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
 from benchmarks.common.scratch import scratch_home
 from benchmarks.practising.curriculum_made import MadeLearner
-from learning.models.store import ModelStore
-from learning.practice.settings import CurriculumSettings, PracticeSettings
-from learning.practice.supply.arms import difficulty, split_arm
-from learning.practice.supply.curriculum import (
+from learning.curriculum.methods import (
     ArmChoice,
     Boltzmann,
     Exp3,
@@ -35,6 +32,10 @@ from learning.practice.supply.curriculum import (
     Thresholds,
     Uniform,
 )
+from learning.curriculum.settings import CurriculumSettings
+from learning.models.store import ModelStore
+from learning.practice.settings import PracticeSettings
+from learning.practice.supply.arms import difficulty, split_arm
 from learning.practice.supply.mixture import CurriculumSource, TaskMixture
 from learning.practice.supply.source import Fits, MakeSource
 from learning.practice.trainer import GrpoTrainer

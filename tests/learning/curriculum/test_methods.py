@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from engine.errors import ConfigError
-from learning.practice.settings import CurriculumSettings
-from learning.practice.supply.curriculum import (
+from learning.curriculum.interface import Visit
+from learning.curriculum.methods import (
     ArmChoice,
     Boltzmann,
     Exp3,
@@ -19,9 +19,8 @@ from learning.practice.supply.curriculum import (
     Make,
     Thresholds,
     Uniform,
-    mean_advantage,
 )
-from learning.practice.supply.interface import Visit
+from learning.curriculum.settings import CurriculumSettings
 
 METHODS: list[Make] = [Uniform, Thresholds, Boltzmann, Exp3, LearningProgress]
 SETTINGS = CurriculumSettings()
@@ -29,13 +28,6 @@ SETTINGS = CurriculumSettings()
 
 def with_method(method: Make, **more: float) -> CurriculumSettings:
     return replace(SETTINGS, method=method, **more)
-
-
-def test_the_gain_of_a_group_is_greatest_at_even_odds() -> None:
-    """RL.md 5.13, groups of four: none right 0, one 0.375, two 0.5."""
-    found = [mean_advantage([1.0] * right + [0.0] * (4 - right)) for right in range(5)]
-    assert found == pytest.approx([0.0, 0.375, 0.5, 0.375, 0.0])
-    assert mean_advantage([1.0]) == 0.0
 
 
 def test_the_golden_step() -> None:
