@@ -253,9 +253,9 @@ class ArmChoice:
         """Arms of the next `count` problems, each drawn by itself."""
         return rng.choices(range(self._arms), self.probabilities().tolist(), k=count)
 
-    def learn(self, visits: Sequence[Visit]) -> None:
-        """Takes in the visits of one step, drawn with the present probabilities."""
-        self._curriculum.learn(visits, self.probabilities())
+    def learn(self, visits: Sequence[Visit], drawn_with: Tensor | None = None) -> None:
+        """Takes in the visits of one step. drawn_with: see Curriculum; None: the present probabilities."""
+        self._curriculum.learn(visits, self.probabilities() if drawn_with is None else drawn_with)
 
     def values(self) -> list[float]:
         """See Curriculum."""

@@ -77,6 +77,18 @@ def test_sample_means_would_not() -> None:
     assert drifting(lambda: ArmChoice(2, settings), 600) < 0.3
 
 
+def test_every_arm_may_be_visited_whatever_was_drawn() -> None:
+    """Exp3 weighs a visit by how improbable it was, unless it is told that it was not."""
+    choices = [ArmChoice(2, with_method(Exp3)) for _ in range(3)]
+    for step in range(6):
+        visits = [Visit(0, 1.0 + step, 0.0), Visit(1, 0.0, 0.0)]
+        choices[0].learn(visits)
+        choices[1].learn(visits, choices[1].probabilities())
+        choices[2].learn(visits, torch.full((2,), 0.5))
+    found = [choice.values() for choice in choices]
+    assert found[0] == found[1] != found[2]
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_the_floor_holds_however_one_sided_the_gains(method: Make) -> None:
     choice = ArmChoice(4, with_method(method, floor=0.2, first=0.3, last=2))
