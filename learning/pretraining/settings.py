@@ -13,6 +13,18 @@ TEXT_METHODS = tuple(name for name in METHODS if name != "thresholds")
 """Names of the curricula that can divide text."""
 
 
+def require_text_method(name: str) -> None:
+    """Raises ConfigError unless it is one of TEXT_METHODS."""
+    if name in TEXT_METHODS:
+        return
+    wrong = f"there is no curriculum {name!r}"
+    if name in METHODS:
+        wrong = (
+            f"the curriculum {name} goes on at a share of right answers, which text does not have"
+        )
+    raise ConfigError(f"pretrain: {wrong}", f"choose among: {', '.join(TEXT_METHODS)}")
+
+
 @dataclass(frozen=True)
 class PretrainSettings:
     """How to train. Exactly one of `tokens` and `minutes` is the limit. Raises ConfigError."""
@@ -73,7 +85,13 @@ class PretrainSettings:
         for name, value in positive.items():
             if value is not None and not value > 0:
                 raise ConfigError(f"pretrain: {name} is too small", "give a larger one")
-        self._check_curriculum()
+        if self.curriculum is not None:
+            require_text_method(self.curriculum)
+        if not 0.0 < self.curriculum_cost <= 0.5:
+            raise ConfigError(
+                f"pretrain: curriculum_cost is {self.curriculum_cost}",
+                "it is a share of the run, above 0 and at most 0.5",
+            )
         for name in ("muon_lr", "adam_lr", "weight_decay", "spike", "checkpoint_minutes"):
             if not 0.0 <= getattr(self, name) < math.inf:
                 raise ConfigError(
@@ -88,24 +106,6 @@ class PretrainSettings:
             raise ConfigError(
                 f"pretrain: {self.rows} rows do not divide into micro-batches of {self.micro_rows}",
                 "choose a micro-batch that divides the batch",
-            )
-
-    def _check_curriculum(self) -> None:
-        if self.curriculum == "thresholds":
-            raise ConfigError(
-                "pretrain: the curriculum thresholds goes on at a share of right answers, which text does "
-                "not have",
-                f"choose among: {', '.join(TEXT_METHODS)}",
-            )
-        if self.curriculum is not None and self.curriculum not in TEXT_METHODS:
-            raise ConfigError(
-                f"pretrain: there is no curriculum {self.curriculum!r}",
-                f"choose among: {', '.join(TEXT_METHODS)}",
-            )
-        if not 0.0 < self.curriculum_cost <= 0.5:
-            raise ConfigError(
-                f"pretrain: curriculum_cost is {self.curriculum_cost}",
-                "it is a share of the run, above 0 and at most 0.5",
             )
 
     @property
