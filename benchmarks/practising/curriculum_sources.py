@@ -11,7 +11,6 @@ VIDYA_CURRICULUM_TOKENS: thousands of tokens to train on, 1,000 by default.
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -19,19 +18,16 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-import numpy as np
-
 from benchmarks import BenchOptions
 from benchmarks.common.asked import as_words, names_asked, number_asked
 from benchmarks.common.corpus import corpus_files
 from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
 from engine.config import ModelConfig
-from engine.model import Model
 from engine.tokenizers.load import load_tokenizer
 from engine.tokenizers.tokenizer import Tokenizer
-from learning.data.token_cache import cached_tokens
+from learning.data.corpus import Document, read_documents
 from learning.data.token_stream import TokenStream
-from learning.data.tokens import Corpus, Tokens
+from learning.data.tokens import Corpus, tokenise
 from learning.models.store import SHIPPED
 from learning.pretraining.held_out import bits_of_tokens
 from learning.pretraining.loop import fresh_model, pretrain
@@ -85,7 +81,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     variables = as_words({"VIDYA_CURRICULUM_PART": "sources", "VIDYA_CURRICULUM_TOKENS": asked})
     command = f"{variables} {options.command('curriculum', seeded=True, corpus=True)}"
     tokenizer = load_tokenizer(SHIPPED / "10m")
-    corpus = _corpus(tokenizer, options)
+    corpus = _corpus(tokenizer)
     result["sources"] = corpus.by_source()
     for seed in options.seeds:
         for arm in arms:
@@ -99,29 +95,35 @@ def run(options: BenchOptions) -> dict[str, Any]:
     return result
 
 
-def _corpus(tokenizer: Tokenizer, options: BenchOptions) -> Corpus:
-    """Each file a source. The tokenised files are kept beside the results."""
-    with tempfile.TemporaryDirectory() as scratch:
-        cache = options.out / "cache" if options.out else Path(scratch)
-        found = [(file, cached_tokens(file, tokenizer, cache)) for file in corpus_files()]
-        return Corpus([_as_source(part, file.name.split(".")[0]) for file, part in found])
+def _corpus(tokenizer: Tokenizer) -> Corpus:
+    """Each file a source."""
+    return Corpus([tokenise(_documents(file), tokenizer, file.name) for file in corpus_files()])
 
 
-def _as_source(part: Tokens, name: str) -> Tokens:
-    return replace(part, sources=np.zeros_like(part.sources), names=(name,))
+def _documents(file: Path) -> Iterator[Document]:
+    name = file.name.split(".")[0]
+    return (replace(document, source=name) for document in read_documents(file))
 
 
 def _trained(
     corpus: Corpus, tokenizer: Tokenizer, arm: str, seed: int, tokens: int, options: BenchOptions
 ) -> dict[str, Any]:
-    """Trains once. The row has a look at every LOOKS-th of the tokens."""
+    """Trains once. The row has LOOKS looks at the held-out text, evenly spaced, and one before."""
     model = fresh_model(
         replace(TINY if options.quick else CONFIG, vocab_size=tokenizer.vocab_size), seed
     )
     settings = replace(SETTINGS, tokens=tokens, seed=seed, curriculum=ARMS[arm])
-    curve = [_look(model, tokenizer, corpus, 0)]
-    steps = -(-tokens // settings.step_tokens)
-    every = max(1, steps // LOOKS)
+    looks, read = (2, 500) if options.quick else (LOOKS, READ)
+
+    def look(tokens: int) -> dict[str, Any]:
+        """Held-out bits per byte by source, and their mean."""
+        held = corpus.held_out()
+        bits = bits_of_tokens(model, tokenizer, held, row=settings.row, limit=read)
+        by_source = {name: round(value, 4) for name, value in bits.items() if name != "all"}
+        return {"tokens": tokens, "bits": round(fmean(by_source.values()), 4), "sources": by_source}
+
+    curve = [look(0)]
+    every = max(1, -(-tokens // settings.step_tokens) // looks)
     seconds, seen = 0.0, 0
 
     def stop() -> bool:
@@ -129,7 +131,7 @@ def _trained(
         nonlocal seen, seconds
         if seen and seen % every == 0:
             started = time.perf_counter()
-            curve.append(_look(model, tokenizer, corpus, seen * settings.step_tokens))
+            curve.append(look(seen * settings.step_tokens))
             seconds += time.perf_counter() - started
             options.say(f"seed {seed}, {arm}: {curve[-1]}")
         seen += 1
@@ -142,7 +144,7 @@ def _trained(
     )
     seconds = time.perf_counter() - started - seconds
     if curve[-1]["tokens"] != progress.tokens:
-        curve.append(_look(model, tokenizer, corpus, progress.tokens))
+        curve.append(look(progress.tokens))
     told = progress.curriculum
     return {
         "arm": arm,
@@ -157,13 +159,6 @@ def _trained(
         "seconds": round(seconds, 1),
         "skipped": progress.skipped,
     }
-
-
-def _look(model: Model, tokenizer: Tokenizer, corpus: Corpus, tokens: int) -> dict[str, Any]:
-    """Held-out bits per byte by source, and their mean."""
-    bits = bits_of_tokens(model, tokenizer, corpus.held_out(), row=SETTINGS.row, limit=READ)
-    by_source = {name: round(value, 4) for name, value in bits.items() if name != "all"}
-    return {"tokens": tokens, "bits": round(fmean(by_source.values()), 4), "sources": by_source}
 
 
 def tokens_to(curve: Sequence[Mapping[str, Any]], bits: float) -> float | None:

@@ -77,7 +77,7 @@ def test_the_quick_run_has_every_arm_and_resumes(
     assert {"uniform", "SEC", *others} == set(ARMS)
     for one in result["rows"]:
         assert set(one["curve"][0]["sources"]) == {"plain", "sums"}, "each file is a source"
-        assert [each["tokens"] for each in one["curve"]] == [0, *range(4096, 16385, 4096)]
+        assert [each["tokens"] for each in one["curve"]] == [0, 8192, 16384]
         assert one["curve"][0] == first[0]["curve"][0], "all begin with the same weights"
     by_arm = {one["arm"]: one for one in result["rows"]}
     assert by_arm["natural"]["shares"] == {} and by_arm["natural"]["measuring"] == 0.0
