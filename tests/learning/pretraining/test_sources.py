@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +17,8 @@ from torch import Tensor
 from engine.config import CONFIGS
 from engine.errors import ConfigError
 from engine.tokenizers.ranks import RankTokenizer
+from learning.curriculum.interface import Visit
+from learning.curriculum.methods import ArmChoice
 from learning.data.corpus import Document
 from learning.data.token_stream import TokenStream
 from learning.data.tokens import Corpus, tokenise
@@ -149,6 +152,25 @@ def test_a_fall_is_that_of_the_loss_divided_by_the_sources_own_tokens() -> None:
     found = {name: one["fall"] for name, one in chosen.figures().items()}
     assert found["easy"] == pytest.approx(1e6 * 0.4 / tokens["easy"], rel=1e-4)
     assert found["hard"] == pytest.approx(1e6 * 0.3 / tokens["hard"], rel=1e-4)
+
+
+def test_a_curriculum_hears_of_every_source_in_units_of_the_usual_fall(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Every source counts as visited, whatever was drawn from it."""
+    heard = list[tuple[list[Visit], Tensor]]()
+    monkeypatch.setattr(ArmChoice, "learn", lambda _, visits, drawn: heard.append((visits, drawn)))
+    chosen = made(Scripted(easy=0.4, hard=0.3))
+    for step in range(2 * STEPS + 1):
+        chosen.batch(step)
+    (first, drawn_with), (second, _) = heard
+    assert drawn_with.tolist() == [0.5, 0.5]
+    assert [visit.arm for visit in first] == [0, 1]
+    assert sum(visit.gain for visit in first) == pytest.approx(2.0), "the mean is one unit"
+    # measured after falls of 0.8 and 0.6, then of 1.2 and 0.9, from 5
+    found = [visit.success for visit in [*first, *second]]
+    losses = (4.2, 4.4, 3.8, 4.1)
+    assert found == pytest.approx([1 - loss / math.log(T.vocab_size) for loss in losses])
 
 
 def test_a_source_of_which_hardly_anything_was_drawn_is_not_worth_much_by_chance() -> None:
