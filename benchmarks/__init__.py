@@ -56,7 +56,7 @@ BENCHMARKS: dict[str, str] = {
     "taste_practice": "practice on taste: what is really liked beside what is paid, and the alarms",
     "taste_picks": "forty picks: first answers as preferred, by the recipe alone and with taste as well",
     "taste": "hidden preferences learned from noisy picks, by the reward model and by plain baselines",
-    "curriculum": "which of eight levels to practise next: rollouts until all can be done",
+    "curriculum": "which of eight levels, or of some sources of text, comes next: cost until all are known",
     "nights": "nights of practice alone, interrupted twenty times: gains, talk, what is lost",
     "one_example": "practice on 1 to 1,000 examples, random rewards beside it; five orders of one list",
     "self_play": "sums that the model asks itself, against a generator's and an adversarial questioner",

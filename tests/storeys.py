@@ -19,7 +19,7 @@ STOREYS_OF_LEARNING: list[list[str]] = [
     ["protocol", "text", "maths", "home", "channels", "command_line"],
     ["journal", "data", "agents"],
     ["book", "models", "objectives", "rewards"],
-    ["memory", "evaluate", "envs"],
+    ["memory", "evaluate", "envs", "curriculum"],
     [
         "lessons",
         "book_training",

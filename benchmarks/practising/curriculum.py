@@ -4,13 +4,13 @@ Part "made" (default) is a made-up learner whose skill at each level grows with 
 and, less, at its neighbours: seconds, and any number of seeds. Part "sums" is the model, on eight levels from
 sums of two one-digit numbers to four two-digit ones: all arms start from the same warm-up. Rollouts are
 counted, not steps, because redrawing skips dead groups anyway. What is in the output folder is not repeated.
+Part "sources" is about text (curriculum_sources.py).
 
-VIDYA_CURRICULUM_PART: "made" or "sums". VIDYA_CURRICULUM_ARMS: arms, separated by commas.
+VIDYA_CURRICULUM_PART: "made", "sums" or "sources". VIDYA_CURRICULUM_ARMS: arms, separated by commas.
 """
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,15 +18,13 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.common.asked import names_asked
+from benchmarks.common.asked import names_asked, one_asked
 from benchmarks.common.pupil import Pupil
 from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
 from benchmarks.common.scratch import scratch_home
+from benchmarks.practising import curriculum_sources
 from benchmarks.practising.curriculum_made import MadeLearner
-from learning.models.store import ModelStore
-from learning.practice.settings import CurriculumSettings, PracticeSettings
-from learning.practice.supply.arms import difficulty, split_arm
-from learning.practice.supply.curriculum import (
+from learning.curriculum.methods import (
     ArmChoice,
     Boltzmann,
     Exp3,
@@ -35,6 +33,10 @@ from learning.practice.supply.curriculum import (
     Thresholds,
     Uniform,
 )
+from learning.curriculum.settings import CurriculumSettings
+from learning.models.store import ModelStore
+from learning.practice.settings import PracticeSettings
+from learning.practice.supply.arms import difficulty, split_arm
 from learning.practice.supply.mixture import CurriculumSource, TaskMixture
 from learning.practice.supply.source import Fits, MakeSource
 from learning.practice.trainer import GrpoTrainer
@@ -98,8 +100,10 @@ SUMS = (
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """See `vidya bench`. Raises NotFound for an arm."""
-    part = os.environ.get("VIDYA_CURRICULUM_PART", "").strip() or "made"
+    """See `vidya bench`. Raises NotFound for a part or an arm."""
+    part = one_asked("VIDYA_CURRICULUM_PART", ["made", "sums", "sources"])
+    if part == "sources":
+        return curriculum_sources.run(options)
     usual = list(ARMS) if part == "made" else list(ARMS)[:3]
     arms = names_asked("VIDYA_CURRICULUM_ARMS", ARMS, usual)
     name = "curriculum" if part == "made" else "curriculum_sums"

@@ -11,8 +11,8 @@ import math
 import random
 from collections.abc import Sequence
 
-from learning.practice.supply.curriculum import mean_advantage
-from learning.practice.supply.interface import Visit
+from learning.curriculum.interface import Visit
+from learning.practice.supply.mixture import mean_advantage
 
 GROUP = 4
 START = -1.4

@@ -23,14 +23,15 @@ from benchmarks.common.asked import names_asked
 from benchmarks.common.pupil import Pupil
 from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
 from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
+from learning.curriculum.methods import ArmChoice, Uniform
+from learning.curriculum.settings import CurriculumSettings
 from learning.maths.learnability import adversarial, learnability
 from learning.models.store import ModelStore
 from learning.practice.figures import mean
 from learning.practice.sampling.rollouts import HeldOut, held_out_problems
 from learning.practice.self_play.trainer import SelfPlayTrainer
-from learning.practice.settings import CurriculumSettings, PracticeSettings, SelfPlaySettings
+from learning.practice.settings import PracticeSettings, SelfPlaySettings
 from learning.practice.supply.arms import difficulty, split_arm
-from learning.practice.supply.curriculum import ArmChoice, Uniform
 from learning.practice.supply.mixture import CurriculumSource, TaskMixture
 from learning.practice.supply.source import Fits
 from learning.practice.trainer import GrpoTrainer

@@ -23,14 +23,20 @@ from learning.data.tokens import Corpus, tokenise
 
 
 class TokenStream:
-    """Passes over all documents of a corpus that are not held out, each in a deterministic random order.
+    """Passes over documents of a corpus, each in a deterministic random order.
 
     weights: by source, how often each document occurs in a pass: 2 is twice; with 0.5 a document occurs with
-    probability 1/2. The default is 1.
+    probability 1/2. The default is 1. documents: indices of those that a pass has, held-out ones too; None:
+    all that are not held out.
     """
 
     def __init__(
-        self, corpus: Corpus, *, weights: Mapping[str, float] | None = None, seed: int = 0
+        self,
+        corpus: Corpus,
+        *,
+        weights: Mapping[str, float] | None = None,
+        seed: int = 0,
+        documents: NDArray[np.int64] | None = None,
     ) -> None:
         """Raises DataError if `weights` names a source that the corpus does not have."""
         self.corpus = corpus
@@ -43,9 +49,11 @@ class TokenStream:
                 f"its sources are: {', '.join(corpus.names)}",
             )
         per_source = np.array([self.weights.get(name, 1.0) for name in corpus.names])
-        self._copies: NDArray[np.float64] = (
-            np.where(corpus.held, 0.0, per_source[corpus.source]) if len(corpus) else np.empty(0)
-        )
+        # without `documents`, held-out ones take part with weight 0: the order of old runs depends on it
+        self._documents = np.arange(len(corpus)) if documents is None else documents
+        self._copies: NDArray[np.float64] = per_source[corpus.source[self._documents]]
+        if documents is None:
+            self._copies = np.where(corpus.held, 0.0, self._copies)
 
     @classmethod
     def of(
@@ -68,14 +76,15 @@ class TokenStream:
     @property
     def tokens_per_pass(self) -> int:
         """Expected number of tokens of a pass, given the weights."""
-        return int((self._copies * self.corpus.length).sum())
+        return int((self._copies * self.corpus.length[self._documents]).sum())
 
     def order(self, epoch: int) -> list[int]:
         """Indices of the documents of pass `epoch`, repeated by weight and shuffled. Deterministic for a
         seed."""
         rng = random.Random(f"{self.seed}/{epoch}")
         chosen: list[int] = []
-        for index, weight in enumerate(self._copies.tolist()):
+        weighted = zip(self._documents.tolist(), self._copies.tolist(), strict=True)
+        for index, weight in weighted:
             copies = int(weight) + (rng.random() < weight % 1.0)
             chosen.extend([index] * copies)
         rng.shuffle(chosen)
@@ -84,7 +93,7 @@ class TokenStream:
     def rows(self, length: int, *, skip: int = 0) -> Iterator[tuple[list[int], list[int]]]:
         """Yields (ids, document numbers), `length` each, without end, after the first `skip` rows. An id
         without loss is ~id."""
-        cursor = _Cursor(self, length)
+        cursor = RowCursor(self, length)
         while True:
             ids, owners = cursor.row(skip)
             yield ids.tolist(), owners.tolist()
@@ -98,7 +107,7 @@ class TokenStream:
         skip: number of batches to skip. share: (k, n) yields only part k (from 0) of n equal parts of each
         batch, each [rows / n, length]; n must divide rows.
         """
-        cursor = _Cursor(self, length)
+        cursor = RowCursor(self, length)
         own = rows // share[1]
         first = skip * rows + share[0] * own
         while True:
@@ -110,11 +119,12 @@ class TokenStream:
             first += rows
 
 
-class _Cursor:
+class RowCursor:
     """Computes rows in increasing order of their number. Row r begins at position r * length of the
     stream."""
 
     def __init__(self, stream: TokenStream, length: int) -> None:
+        """length: ids of a row. Raises DataError if the stream has no documents."""
         # with weights below 1 a pass may be empty by chance; it is an error only if all weights are 0
         if not np.any(stream._copies > 0):
             raise DataError("no documents to train on", "give a file with text, or other weights")

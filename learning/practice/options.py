@@ -15,6 +15,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from engine.errors import ConfigError
+from learning.curriculum.settings import CurriculumSettings
 from learning.objectives.settings import (
     VARIANTS,
     GrpoSettings,
@@ -26,7 +27,6 @@ from learning.objectives.settings import (
 from learning.practice.settings import (
     AdapterSettings,
     CriticSettings,
-    CurriculumSettings,
     FewSettings,
     PracticeSettings,
     SelfPlaySettings,

@@ -18,6 +18,7 @@ import torch
 from engine.errors import CheckpointError, NotFound
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.agents.value import ValueHead
+from learning.curriculum.methods import ArmChoice
 from learning.journal.journal import Journal
 from learning.journal.practices import (
     KeptCurriculum,
@@ -51,7 +52,6 @@ from learning.practice.run import Interrupted, PracticeOutcome, PracticeRun
 from learning.practice.self_play.trainer import SelfPlayTrainer
 from learning.practice.settings import PracticeSettings
 from learning.practice.supply.arms import difficulty, refuse_alone, split_arm
-from learning.practice.supply.curriculum import ArmChoice
 from learning.practice.supply.few import FewSource
 from learning.practice.supply.ladder import climbed, joining
 from learning.practice.supply.mixture import CurriculumSource, TaskMixture

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from learning.curriculum.settings import CurriculumSettings
 from learning.objectives.settings import (
     GrpoSettings,
     RetentionSettings,
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
     from engine.tokenizers.tokenizer import Tokenizer
     from learning.agents.credit import Credit, GroupAdvantages
-    from learning.practice.supply.interface import Curriculum
     from learning.practice.supply.orders import Order
 
 
@@ -119,47 +119,6 @@ class AdapterSettings:
         """Raises ConfigError."""
         above = {name: 0.0 < getattr(self, name) < math.inf for name in ("alpha", "rate")}
         check(self, at=self.at >= 0, rank=self.rank >= 1, **above)
-
-
-@dataclass(frozen=True)
-class CurriculumSettings:
-    """How problems are divided among several tasks or difficulties (learning.practice.supply.curriculum)."""
-
-    method: Callable[[int, CurriculumSettings], Curriculum] = variant(
-        "sec",
-        uniform="learning.practice.supply.curriculum:Uniform",
-        thresholds="learning.practice.supply.curriculum:Thresholds",
-        sec="learning.practice.supply.curriculum:Boltzmann",
-        exp3="learning.practice.supply.curriculum:Exp3",
-        progress="learning.practice.supply.curriculum:LearningProgress",
-    )
-    """All alike; one after another by success; where advantages are largest (SEC); the same without
-    assumptions (Exp3); where success changes."""
-    floor: float = 0.05
-    """Share of the problems that all arms get alike whatever is chosen, 0 to 1."""
-    first: float = 0.0
-    """Share of the problems that the first arm gets whatever is chosen, 0 to 1; in idle practice all rungs of
-    the owner's task together."""
-    rate: float = 0.5
-    """α of SEC: how fast its estimates follow, above 0, at most 1."""
-    temperature: float = 0.2
-    """τ of SEC in units of the reward, above 0: smaller is greedier."""
-    exploration: float = 0.2
-    """γ of Exp3, above 0, at most 1: its step, and the share that it gives to all arms alike."""
-    share: float = 0.05
-    """What every arm's weight gives to the others after each step of Exp3, 0 to 1."""
-    last: int = 256
-    """Problems on which `thresholds` measures an arm, >= 1."""
-
-    def __post_init__(self) -> None:
-        """Raises ConfigError."""
-        check(
-            self,
-            **{name: 0.0 <= getattr(self, name) <= 1.0 for name in ("floor", "first", "share")},
-            **{name: 0.0 < getattr(self, name) <= 1.0 for name in ("rate", "exploration")},
-            temperature=0.0 < self.temperature < math.inf,
-            last=self.last >= 1,
-        )
 
 
 @dataclass(frozen=True)

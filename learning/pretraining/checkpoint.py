@@ -114,7 +114,7 @@ def resume_run(
         raise CheckpointError(
             f"{path}: is no checkpoint of this program ({error})", "choose another --out"
         ) from error
-    other = [key for key in identity if begun.get(key) != identity[key]]
+    other = [key for key in {**identity, **begun} if begun.get(key) != identity.get(key)]
     if other:
         raise ConfigError(
             f"{path}: this run was begun with other {', '.join(other)}",
@@ -203,6 +203,7 @@ def write_record(
         "tokens": progress.tokens,
         "seconds": round(progress.seconds, 1),
         "done": round(min(1.0, progress.done(settings)), 4),
+        **({"curriculum": progress.curriculum} if progress.curriculum else {}),
         "curve_columns": ["tokens", "loss", "rate", "tokens_per_second"],
     }
     # one line per row of the curve, so that a thousand rows stay readable

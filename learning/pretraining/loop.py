@@ -1,7 +1,8 @@
 """Pre-trains on a corpus: packed rows, Muon + AdamW, warm-up-stable-decay schedule.
 
 Exactly resumable: weights, optimizer state, progress and spike statistics are checkpointed together,
-and the data order depends only on the seed and the number of batches consumed. The schedule counts
+and the data order depends only on the seed, the number of batches consumed, and what a curriculum over
+sources (sources.py) has learned, which is checkpointed too. The schedule counts
 tokens or minutes of training, whichever limit is given. Several processes (`torchrun`) share each
 batch. Left out: sharded weights.
 """
@@ -29,6 +30,7 @@ from learning.objectives.processes import ALONE, ProcessGroup
 from learning.pretraining.checkpoint import resume_run, save_run, write_record
 from learning.pretraining.held_out import bits_per_byte
 from learning.pretraining.settings import Mean, PretrainReport, PretrainSettings, Progress, schedule
+from learning.pretraining.sources import SourceCurriculum
 from learning.pretraining.spikes import Spikes
 
 LossOf = Callable[[Model, Tensor, Tensor, torch.dtype], Tensor]
@@ -122,12 +124,17 @@ def pretrain(
     progress = resume_run(model, optimizer, spikes, identity, folder)
     team.share_weights(model)
     loss_of: LossOf = _compiled(next_token_loss) if settings.compile else next_token_loss
+    sources = _sources(model, stream, settings, team) if settings.curriculum else None
+    if sources and progress.curriculum_state:
+        sources.load(progress.curriculum_state)
     batches = stream.batches(
         settings.rows, settings.row, skip=progress.step, share=(team.rank, team.size)
     )
     clock, saved_at = Clock(model.device), progress.seconds
 
     def save() -> None:
+        if sources:
+            progress.curriculum, progress.curriculum_state = sources.told(), sources.state()
         if folder and team.leads:
             save_run(model, optimizer, progress, spikes, identity, folder, special_ids)
             write_record(folder, told or {}, model, settings, progress)
@@ -141,7 +148,8 @@ def pretrain(
         rate = schedule(progress.middle(settings), settings.warm_up, settings.decay)
         optimizer.set_rate(rate)
         also(progress.step, team.rank)
-        mine = accumulate(model, *next(batches), settings, loss_of)
+        batch = sources.batch(progress.step) if sources else next(batches)
+        mine = accumulate(model, *batch, settings, loss_of)
         loss = float(team.average(model, mine))
         norm = float(torch.nn.utils.clip_grad_norm_(model.parameters(), settings.clip))
         if taken := spikes.accept(loss, norm):
@@ -156,7 +164,7 @@ def pretrain(
         progress.skipped += not taken
         progress.since.add(loss, loss - loss == 0.0, seconds, settings.step_tokens)
         if progress.step % REPORT_STEPS == 0 or progress.done(settings) >= 1.0:
-            report(_entry(progress, settings, rate))
+            report(_entry(progress, settings, rate, sources))
         if progress.seconds - saved_at > settings.checkpoint_minutes * 60:
             save()
             saved_at = progress.seconds
@@ -197,7 +205,7 @@ def accumulate(
     """
     parts = len(ids) // settings.micro_rows
     total = torch.zeros((), device=model.device)
-    kind = torch.float32 if settings.fp32 else fast_dtype(model.device.type)
+    kind = _precision(model, settings)
     ids, documents = (t.to(model.device, non_blocking=True) for t in (ids, documents))
     for part_ids, part_documents in zip(ids.chunk(parts), documents.chunk(parts), strict=True):
         loss = loss_of(model, part_ids, part_documents, kind) / parts
@@ -206,7 +214,33 @@ def accumulate(
     return total
 
 
-def _entry(progress: Progress, settings: PretrainSettings, rate: float) -> PretrainReport:
+def _sources(
+    model: Model, stream: TokenStream, settings: PretrainSettings, team: ProcessGroup
+) -> SourceCurriculum:
+    """The curriculum over the stream's sources; it measures this model."""
+
+    @torch.no_grad()
+    def losses(ids: Tensor, documents: Tensor) -> float:
+        kind, total = _precision(model, settings), 0.0
+        parts = zip(
+            ids.split(settings.micro_rows), documents.split(settings.micro_rows), strict=True
+        )
+        for some_ids, some_documents in parts:
+            rows = some_ids.to(model.device), some_documents.to(model.device)
+            total += len(some_ids) * float(next_token_loss(model, *rows, kind))
+        return total
+
+    return SourceCurriculum(stream, settings, losses, model.config.vocab_size, team)
+
+
+def _precision(model: Model, settings: PretrainSettings) -> torch.dtype:
+    """The dtype of matrix products."""
+    return torch.float32 if settings.fp32 else fast_dtype(model.device.type)
+
+
+def _entry(
+    progress: Progress, settings: PretrainSettings, rate: float, sources: SourceCurriculum | None
+) -> PretrainReport:
     """Adds the running mean to the curve, resets it, and returns the report."""
     since, progress.since = progress.since, Mean()
     progress.curve.append((progress.tokens, since.loss, rate, since.rate))
@@ -223,6 +257,7 @@ def _entry(progress: Progress, settings: PretrainSettings, rate: float) -> Pretr
         min(1.0, done),
         max(0.0, left),
         progress.skipped,
+        sources.figures() if sources else {},
     )
 
 
@@ -242,6 +277,7 @@ def _check(model: Model, settings: PretrainSettings, team: ProcessGroup) -> None
 
 def _identity(stream: TokenStream, settings: PretrainSettings) -> dict[str, Any]:
     """Everything that determines the order of the batches."""
+    chosen = [settings.curriculum, settings.curriculum_rows, settings.curriculum_cost]
     return {
         "data": stream.corpus.digest,
         "mixture": {k: v for k, v in sorted(stream.weights.items()) if v != 1.0},
@@ -249,6 +285,7 @@ def _identity(stream: TokenStream, settings: PretrainSettings) -> dict[str, Any]
         "row size": settings.row,
         "rows": settings.rows,
         **({"lives": True} if settings.lives else {}),
+        **({"curriculum": chosen} if settings.curriculum else {}),
     }
 
 

@@ -4,8 +4,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import Any
 
 from engine.errors import ConfigError
+from learning.curriculum.settings import METHODS
+
+TEXT_METHODS = tuple(name for name in METHODS if name != "thresholds")
+"""Names of the curricula that can divide text."""
+
+
+def require_text_method(name: str) -> None:
+    """Raises ConfigError unless it is one of TEXT_METHODS."""
+    if name in TEXT_METHODS:
+        return
+    wrong = f"there is no curriculum {name!r}"
+    if name in METHODS:
+        wrong = (
+            f"the curriculum {name} goes on at a share of right answers, which text does not have"
+        )
+    raise ConfigError(f"pretrain: {wrong}", f"choose among: {', '.join(TEXT_METHODS)}")
 
 
 @dataclass(frozen=True)
@@ -36,6 +53,14 @@ class PretrainSettings:
     """A step is skipped if its loss or gradient norm is this many standard deviations above the running
     mean; 0 skips only steps that are not finite."""
     seed: int = 0
+    curriculum: str | None = None
+    """Method that divides the tokens among the sources (learning.pretraining.sources), one of TEXT_METHODS;
+    None: each document comes as often as the mixture says."""
+    curriculum_rows: int = 4
+    """Held-out rows of each source on which a curriculum measures gains, >= 1."""
+    curriculum_cost: float = 0.08
+    """Share of the run that measuring may take, above 0, at most 0.5. It decides after how many steps all
+    sources are measured again: with five sources and 32 rows a step after 3."""
     lives: bool = False
     """Lessons about invented lives are a part of every step (learning.pretraining.lives_stage)."""
     fp32: bool = False
@@ -54,11 +79,19 @@ class PretrainSettings:
             "row": self.row - 1,
             "rows": self.rows,
             "micro_rows": self.micro_rows,
+            "curriculum_rows": self.curriculum_rows,
             "clip": self.clip,
         }
         for name, value in positive.items():
             if value is not None and not value > 0:
                 raise ConfigError(f"pretrain: {name} is too small", "give a larger one")
+        if self.curriculum is not None:
+            require_text_method(self.curriculum)
+        if not 0.0 < self.curriculum_cost <= 0.5:
+            raise ConfigError(
+                f"pretrain: curriculum_cost is {self.curriculum_cost}",
+                "it is a share of the run, above 0 and at most 0.5",
+            )
         for name in ("muon_lr", "adam_lr", "weight_decay", "spike", "checkpoint_minutes"):
             if not 0.0 <= getattr(self, name) < math.inf:
                 raise ConfigError(
@@ -121,6 +154,10 @@ class Progress:
     """(tokens seen, mean loss in nats since the last entry, share of the peak rate, tokens per second)."""
     since: Mean = field(default_factory=Mean)
     """Running mean for the next entry of the curve."""
+    curriculum: dict[str, Any] = field(default_factory=dict)
+    """`SourceCurriculum.told` at the newest save; empty without a curriculum."""
+    curriculum_state: dict[str, Any] = field(default_factory=dict)
+    """`SourceCurriculum.state` of then."""
 
     def done(self, settings: PretrainSettings) -> float:
         """Share of the run that is done, >= 0; it ends at 1 or more."""
@@ -154,6 +191,8 @@ class PretrainReport:
     seconds_left: float
     skipped: int
     """Steps skipped so far."""
+    sources: dict[str, dict[str, float | None]] = field(default_factory=dict)
+    """`SourceCurriculum.figures`; empty without a curriculum."""
 
 
 def schedule(done: float, warm_up: float, decay: float) -> float:

@@ -15,12 +15,13 @@ from engine.storage.reading import read_json
 from vidya_tui.cli.common import common, interruptible, print_json, say
 from vidya_tui.cli.stdin import StoredFile
 from vidya_tui.options import Options
-from vidya_tui.text.numbers import counted
+from vidya_tui.text.numbers import counted, percent
+from vidya_tui.text.sanitise import one_line
 
 if TYPE_CHECKING:
     from learning.objectives.processes import ProcessGroup
     from learning.pretraining.job import Job
-    from learning.pretraining.settings import PretrainReport
+    from learning.pretraining.settings import PretrainReport, Progress
 
 FOLDER = click.Path(path_type=Path)
 LIVES_RATE = 0.0004
@@ -42,6 +43,18 @@ LIVES_RATE = 0.0004
 @click.option("--from", "start", help="A model, by name or folder, from which to start.")
 @click.option(
     "--mixture", type=StoredFile(), help="JSON file: how often each source comes in a pass."
+)
+@click.option(
+    "--curriculum",
+    metavar="NAME",
+    help="How the tokens are divided among the sources: uniform, sec, exp3 or progress. "
+    "Default: as --mixture says.",
+)
+@click.option(
+    "--curriculum-cost",
+    type=float,
+    metavar="SHARE",
+    help="Share of the run that measuring the sources may take, at most 0.5. Default: 0.08.",
 )
 @click.option("--skip-bad", is_flag=True, help="Skip rows that cannot be read.")
 @click.option("--new-tokenizer", is_flag=True, help="Train a tokenizer on the data; needs rustbpe.")
@@ -103,6 +116,8 @@ def pretrain(
     tokens: int | None,
     start: str | None,
     mixture: Path | None,
+    curriculum: str | None,
+    curriculum_cost: float | None,
     skip_bad: bool,
     new_tokenizer: bool,
     lives: bool,
@@ -128,6 +143,7 @@ def pretrain(
     from learning.models.store import ModelStore
     from learning.objectives.processes import team_of_environment
     from learning.pretraining.job import Job, check_out, default_out
+    from learning.pretraining.settings import require_text_method
 
     if minutes is not None and tokens is not None:
         raise click.UsageError("give --minutes or --tokens, not both")
@@ -135,6 +151,12 @@ def pretrain(
         raise click.UsageError("--from keeps that model's tokenizer: leave --new-tokenizer out")
     if lives and not start:
         raise click.UsageError("--lives teaches a model that talks: name it with --from")
+    if curriculum is not None:
+        require_text_method(curriculum)
+    if curriculum and mixture:
+        raise click.UsageError("--curriculum divides the tokens itself: leave --mixture out")
+    if curriculum_cost is not None and not curriculum:
+        raise click.UsageError("--curriculum-cost is for --curriculum NAME")
     store = ModelStore(options.home)
     job = Job(
         data=data,
@@ -158,6 +180,7 @@ def pretrain(
         "rows": rows,
         "micro_rows": micro_rows,
         "muon_lr": muon_lr,
+        "curriculum": curriculum,
         "lives": lives,
         "warm_up": warm_up,
         "decay": decay,
@@ -166,6 +189,8 @@ def pretrain(
         "compile": device.startswith("cuda") if compiled is None else compiled,
         "checkpoint_minutes": checkpoint_minutes,
     }
+    if curriculum_cost is not None:
+        chosen["curriculum_cost"] = curriculum_cost
     if lives and adam_lr is None:
         adam_lr = LIVES_RATE
     if adam_lr is not None:
@@ -237,10 +262,14 @@ def _run(
     write_record(job.out, told, model, settings, progress)
     if options.as_json:
         result = {"tokens": progress.tokens, "seconds": progress.seconds, "bits_per_byte": held}
+        if progress.curriculum:
+            result["curriculum"] = progress.curriculum
         print_json({"event": "done", "model": str(job.out), **result})
         return
     for source, bits in held.items():
-        click.echo(f"{bits:.3f} bits per byte, {source}")
+        click.echo(f"{bits:.3f} bits per byte, {one_line(source)}")
+    if progress.curriculum:
+        _tell_curriculum(progress)
     inside = job.out.parent == options.home.models_path
     name = job.out.name if inside else job.out
     if ready.talks:
@@ -250,6 +279,21 @@ def _run(
             "it was trained on plain text only, so it goes on with a text and does not answer: "
             f'vidya ask --raw "Once" --model {name}'
         )
+
+
+def _tell_curriculum(progress: Progress) -> None:
+    """Prints how the tokens were divided, and what the curriculum thinks of each source now."""
+    told = progress.curriculum
+    measuring = told["measuring_seconds"] / max(progress.seconds, 1e-9)
+    click.echo(f"curriculum {told['method']}; measuring took {percent(measuring)} of the time")
+    for source, one in told["sources"].items():
+        click.echo(
+            f"{percent(one['share'])} of the tokens, value {one['value']:.2f}, {one_line(source)}"
+        )
+    if rest := told.get("not_measured"):
+        share = percent(rest["tokens"] / max(1, progress.tokens))
+        names = ", ".join(map(one_line, rest["sources"]))
+        click.echo(f"{share} of the tokens, without held-out text to measure, {names}")
 
 
 def _silent(_: object) -> None:
@@ -267,7 +311,10 @@ def _live(as_json: bool) -> Callable[[PretrainReport], None]:
     def show(r: PretrainReport) -> None:
         nonlocal shown
         if as_json:
-            print_json({k: getattr(r, k) for k in r.__dataclass_fields__})
+            told = {k: getattr(r, k) for k in r.__dataclass_fields__}
+            if not r.sources:  # without a curriculum
+                del told["sources"]
+            print_json(told)
             return
         last = r.done >= 1.0
         if not on_terminal and not last and time.monotonic() - shown < 15:

@@ -1,6 +1,6 @@
 """Arms by name: a task and its settings, as one types them, such as `chain_sum max_terms=3 max_digits=2`.
 
-Loads no torch. What is chosen among them is decided in learning.practice.supply.curriculum.
+Loads no torch. What is chosen among them is decided in learning.curriculum.methods.
 """
 
 from __future__ import annotations

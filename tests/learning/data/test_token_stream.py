@@ -144,3 +144,15 @@ def test_files_and_memory_give_the_same_rows(tmp_path: Path) -> None:
     other = TokenStream.of(documents, T, seed=1)
     rows = zip(stream.rows(32), other.rows(32), strict=True)
     assert all(one == two for one, two in itertools.islice(rows, 30))
+
+
+def test_a_pass_over_some_documents_has_these_alone() -> None:
+    corpus = Corpus([tokenise(_documents(500), T)])
+    held = np.flatnonzero(corpus.held)
+    some = TokenStream(corpus, documents=np.array([4, 7, held[0]]))
+    assert sorted(some.order(0)) == sorted([4, 7, int(held[0])])
+    assert some.tokens_per_pass == int(corpus.length[[4, 7, held[0]]].sum())
+    assert (
+        sorted(TokenStream(corpus, weights={"a": 2.0}, documents=held[:1]).order(1))
+        == [held[0]] * 2
+    )

@@ -13,6 +13,8 @@ import pytest
 import torch
 
 from engine.storage.checkpoint import load_tensors, save_tensors
+from learning.curriculum.methods import ArmChoice
+from learning.curriculum.settings import CurriculumSettings
 from learning.memory.replay import Replay
 from learning.objectives.processes import ALONE, ProcessGroup
 from learning.objectives.settings import RetentionSettings
@@ -21,12 +23,10 @@ from learning.practice.sampling.dialogues import DialogueSampler
 from learning.practice.sampling.tools import ToolSampler
 from learning.practice.settings import (
     CriticSettings,
-    CurriculumSettings,
     FewSettings,
     PracticeSettings,
     WarmUpSettings,
 )
-from learning.practice.supply.curriculum import ArmChoice
 from learning.practice.supply.few import FewSource
 from learning.practice.supply.mixture import CurriculumSource, TaskMixture
 from learning.practice.supply.source import Fits, ProblemSource

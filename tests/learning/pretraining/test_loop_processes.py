@@ -15,6 +15,7 @@ from engine.storage.checkpoint import load_tensors, save_tensors
 from engine.tokenizers.ranks import RankTokenizer
 from learning.data.corpus import Document
 from learning.data.token_stream import TokenStream
+from learning.data.tokens import Corpus, tokenise
 from learning.objectives.processes import ALONE, ProcessGroup
 from learning.pretraining.loop import PretrainSettings, accumulate, fresh_model, pretrain
 from tests.two_processes import in_two_processes
@@ -60,6 +61,37 @@ def test_two_processes_are_as_one(tmp_path: Path, stop_after: int, steps: int) -
     for name in alone:
         assert torch.equal(first[name], second[name])  # among themselves to the last bit
         torch.testing.assert_close(first[name], alone[name], rtol=2e-4, atol=2e-6)
+
+
+def _train_by_curriculum(team: ProcessGroup, out: Path) -> None:
+    """Saves the weights after a run of two sources, and what the curriculum knows."""
+    torch.set_num_threads(1)
+    texts = [
+        Document(name, text=f"{letters}{number} " * 4)
+        for name, letters in (("a", "abcabc"), ("b", "qzxjkv"))
+        for number in range(900)
+    ]
+    stream = TokenStream(Corpus([tokenise(texts, T)]), seed=3)
+    settings = replace(SETTINGS, tokens=12 * 256, curriculum="sec", curriculum_cost=0.5)
+    model = fresh_model(CONFIG, 0)
+    progress = pretrain(model, stream, settings, team=team)
+    state = progress.curriculum_state
+    numbers = [*state["taken"], *state["before"], *state["choice"]["estimates"]]
+    tensors = {f"weight/{n}": p.detach() for n, p in model.named_parameters()}
+    tensors["numbers"] = torch.tensor(numbers, dtype=torch.float64)
+    save_tensors(tensors, out / f"{team.rank}of{team.size}")
+
+
+@pytest.mark.slow
+def test_two_processes_draw_the_same_sources_and_learn_the_same_gains(tmp_path: Path) -> None:
+    _train_by_curriculum(ALONE, tmp_path)
+    in_two_processes(_train_by_curriculum, tmp_path)
+    alone, first, second = (load_tensors(tmp_path / n)[0] for n in ("0of1", "0of2", "1of2"))
+    assert (alone["numbers"][:2] > 0).all() and alone["numbers"][-2:].any()
+    assert torch.equal(first["numbers"][:2], alone["numbers"][:2])
+    for name in alone:
+        assert torch.equal(first[name], second[name])  # among themselves to the last bit
+        torch.testing.assert_close(first[name], alone[name], rtol=2e-3, atol=1e-4)
 
 
 def test_rows_must_divide_among_the_processes() -> None:

@@ -218,6 +218,68 @@ def test_a_new_tokenizer_only_when_asked_for(tmp_path: Path, stories: Path) -> N
     assert json.loads((out / "config.json").read_text("utf-8"))["vocab_size"] <= 512
 
 
+@pytest.fixture
+def three_sources(tmp_path: Path) -> Path:
+    """One of them has a name that would colour a terminal, and one is too small to be held out."""
+    rows = [
+        {"text": f"{number**3} {words} {number}", "source": source}
+        for source, words in (("talk", "good day to you"), ("\x1b[31mred", "one two three"))
+        for number in range(600)
+    ]
+    rows.append({"text": "a line by itself", "source": "small"})
+    file = tmp_path / "mixed.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows)))
+    return file
+
+
+@pytest.mark.slow
+def test_a_curriculum_divides_the_tokens_and_tells_how(tmp_path: Path, three_sources: Path) -> None:
+    home = tmp_path / "home"
+    line = ("pretrain", str(three_sources), *TINY, "--tokens", "2560", "--curriculum", "sec")
+    made = run(home, *line)
+    assert made.returncode == 0, made.stderr
+    assert "curriculum sec; measuring took" in made.stdout and "\x1b" not in made.stdout
+    assert "of the tokens, value" in made.stdout and "bits per byte, \u241b[31mred" in made.stdout
+    assert "without held-out text to measure, small" in made.stdout
+    record = json.loads((home / "models" / "mixed" / "record.json").read_text("utf-8"))
+    sources = record["curriculum"]["sources"]
+    rest = record["curriculum"]["not_measured"]
+    assert set(sources) == {"talk", "\x1b[31mred"} and rest["sources"] == ["small"]
+    assert sum(one["tokens"] for one in sources.values()) + rest["tokens"] == 2560
+
+    told = run(home, *line, "--json", "--out", str(tmp_path / "again"))
+    *steps, done = [json.loads(row) for row in told.stdout.splitlines()]
+    assert set(steps[-1]["sources"]["talk"]) == {"tokens", "share", "weight", "value", "fall"}
+    assert done["curriculum"]["sources"] == sources, "the same seed draws the same rows"
+
+    other = run(home, *line[:-1], "exp3")
+    assert other.returncode == 1 and "other curriculum" in other.stderr
+    plain = run(home, *line[:-2], "--json", "--out", str(tmp_path / "plain"))
+    *steps, done = [json.loads(row) for row in plain.stdout.splitlines()]
+    assert "sources" not in steps[-1] and "curriculum" not in done
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "message"),
+    [
+        (["--curriculum", "best"], 1, "no curriculum 'best'; choose among: uniform, sec, exp3"),
+        (["--curriculum", "thresholds"], 1, "right answers, which text does not have"),
+        (["--curriculum", "sec"], 1, "1 of 1 in the data has text both to train on and held out"),
+        (["--curriculum", "sec", "--mixture", "MIX"], 2, "leave --mixture out"),
+        (["--curriculum-cost", "0.1"], 2, "is for --curriculum"),
+        (["--curriculum", "sec", "--curriculum-cost", "2"], 1, "at most 0.5"),
+    ],
+)
+def test_a_curriculum_that_cannot_be_is_refused(
+    tmp_path: Path, stories: Path, inside: Inside, words: list[str], status: int, message: str
+) -> None:
+    (tmp_path / "MIX").write_text('{"my_stories": 2}')
+    words = [str(tmp_path / word) if word == "MIX" else word for word in words]
+    result = inside(tmp_path / "home", "pretrain", str(stories), *TINY, "--tokens", "256", *words)
+    assert result.returncode == status, result.stderr
+    assert message in " ".join(result.stderr.split())
+
+
 def test_two_limits_are_wrong_usage(tmp_path: Path, stories: Path, inside: Inside) -> None:
     both = ["--tokens", "5", "--minutes", "1"]
     assert inside(tmp_path / "home", "pretrain", str(stories), *both).returncode == 2

@@ -12,14 +12,15 @@ import torch
 
 from engine.model import Model
 from engine.tokenizers.tokenizer import Tokenizer
+from learning.curriculum.methods import ArmChoice, Uniform
+from learning.curriculum.settings import CurriculumSettings
 from learning.memory.replay import Replay
 from learning.objectives.grpo import GrpoGroup, grpo_gradients
 from learning.objectives.settings import RetentionSettings
 from learning.practice.sampling.dialogues import DialogueSampler
 from learning.practice.sampling.mixed import MixtureSampler, sampler
 from learning.practice.sampling.rollouts import Drawn, RolloutSampler
-from learning.practice.settings import CurriculumSettings, PracticeSettings
-from learning.practice.supply.curriculum import ArmChoice, Uniform
+from learning.practice.settings import PracticeSettings
 from learning.practice.supply.mixture import CurriculumSource, TaskMixture
 from learning.practice.trainer import GrpoTrainer
 from learning.rewards.dialogue import DialogueTask

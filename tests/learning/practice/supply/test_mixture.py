@@ -11,10 +11,10 @@ import pytest
 
 from engine.errors import ConfigError, DataError
 from engine.rollout import Answered
+from learning.curriculum.methods import ArmChoice, Boltzmann, Uniform
+from learning.curriculum.settings import CurriculumSettings
 from learning.practice.sampling.rollouts import Drawn, HeldOut, Sample
-from learning.practice.settings import CurriculumSettings
-from learning.practice.supply.curriculum import ArmChoice, Boltzmann, Uniform
-from learning.practice.supply.mixture import CurriculumSource, TaskMixture
+from learning.practice.supply.mixture import CurriculumSource, TaskMixture, mean_advantage
 from learning.rewards.task import Problem, Score
 from tests.sums import EasySums, Sums
 
@@ -154,3 +154,10 @@ def test_the_weakest_task_is_judged_by_its_best_difficulty() -> None:
     assert look.by_arm() == {"a": 0.5, "b x=1": 0.0, "b x=2": 1.0}
     assert (look.weakest, look.accuracy) == (0.5, 0.5)
     assert HeldOut((True, True), {}).weakest == 1.0 and HeldOut((True,), {}).by_arm() == {}
+
+
+def test_the_gain_of_a_group_is_greatest_at_even_odds() -> None:
+    """RL.md 5.13, groups of four: none right 0, one 0.375, two 0.5."""
+    found = [mean_advantage([1.0] * right + [0.0] * (4 - right)) for right in range(5)]
+    assert found == pytest.approx([0.0, 0.375, 0.5, 0.375, 0.0])
+    assert mean_advantage([1.0]) == 0.0

@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from engine.errors import ConfigError
-from learning.practice.settings import CurriculumSettings
-from learning.practice.supply.curriculum import (
+from learning.curriculum.interface import Visit
+from learning.curriculum.methods import (
     ArmChoice,
     Boltzmann,
     Exp3,
@@ -19,9 +19,8 @@ from learning.practice.supply.curriculum import (
     Make,
     Thresholds,
     Uniform,
-    mean_advantage,
 )
-from learning.practice.supply.interface import Visit
+from learning.curriculum.settings import CurriculumSettings
 
 METHODS: list[Make] = [Uniform, Thresholds, Boltzmann, Exp3, LearningProgress]
 SETTINGS = CurriculumSettings()
@@ -29,13 +28,6 @@ SETTINGS = CurriculumSettings()
 
 def with_method(method: Make, **more: float) -> CurriculumSettings:
     return replace(SETTINGS, method=method, **more)
-
-
-def test_the_gain_of_a_group_is_greatest_at_even_odds() -> None:
-    """RL.md 5.13, groups of four: none right 0, one 0.375, two 0.5."""
-    found = [mean_advantage([1.0] * right + [0.0] * (4 - right)) for right in range(5)]
-    assert found == pytest.approx([0.0, 0.375, 0.5, 0.375, 0.0])
-    assert mean_advantage([1.0]) == 0.0
 
 
 def test_the_golden_step() -> None:
@@ -83,6 +75,18 @@ def test_sample_means_would_not() -> None:
     settings = with_method(Means)
     assert drifting(lambda: ArmChoice(2, settings), 400) > 0.65
     assert drifting(lambda: ArmChoice(2, settings), 600) < 0.3
+
+
+def test_every_arm_may_be_visited_whatever_was_drawn() -> None:
+    """Exp3 weighs a visit by how improbable it was, unless it is told that it was not."""
+    choices = [ArmChoice(2, with_method(Exp3)) for _ in range(3)]
+    for step in range(6):
+        visits = [Visit(0, 1.0 + step, 0.0), Visit(1, 0.0, 0.0)]
+        choices[0].learn(visits)
+        choices[1].learn(visits, choices[1].probabilities())
+        choices[2].learn(visits, torch.full((2,), 0.5))
+    found = [choice.values() for choice in choices]
+    assert found[0] == found[1] != found[2]
 
 
 @pytest.mark.parametrize("method", METHODS)

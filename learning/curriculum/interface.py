@@ -15,7 +15,8 @@ class Visit:
 
     arm: int
     gain: float
-    """How much was to be learned, >= 0: mean |advantage| (`mean_advantage`), or the fall of a loss."""
+    """How much was to be learned: mean |advantage| of the group's answers, >= 0; or the fall of the loss on
+    held-out text, below 0 where it rose."""
     success: float
     """Share of right answers, 0 to 1."""
 

@@ -4,7 +4,8 @@ What an arm is worth changes as the model learns: an easy one is solved, a hard 
 estimates forget at a constant rate, counts play no part, and every arm keeps a floor (`ArmChoice`), else one
 that was dead once would never be looked at again. A curriculum reads gains and success rates only; it is the
 same whether arms are tasks for reinforcement learning or sources of text.
-Left out: tasks and their problems (learning.practice.supply.mixture).
+Left out: tasks and their problems (learning.practice.supply.mixture), sources and their rows
+(learning.pretraining.sources).
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ import torch
 from torch import Tensor
 
 from engine.errors import ConfigError
+from learning.curriculum.interface import Curriculum, Places, Visit
+from learning.curriculum.settings import CurriculumSettings
 from learning.maths.bandit import (
     boltzmann,
     exp3_probabilities,
@@ -29,9 +32,6 @@ from learning.maths.bandit import (
     updated_means,
     with_floor,
 )
-from learning.maths.policy import centred_advantages
-from learning.practice.settings import CurriculumSettings
-from learning.practice.supply.interface import Curriculum, Places, Visit
 
 HISTORY = 200
 """Gains by which Exp3 measures new ones (1704.03003)."""
@@ -43,18 +43,6 @@ UP, DOWN = 0.7, 0.3
 T = TypeVar("T")
 Make = Callable[[int, CurriculumSettings], Curriculum]
 """(number of arms, settings) -> a curriculum that knows nothing yet."""
-
-
-def mean_advantage(rewards: Sequence[float]) -> float:
-    """mean |r - mean r| of a group: 0 if it is dead, greatest where as many answers are right as wrong.
-
-    rewards: of the judged answers of one group. Not divided by the deviation, which would make a rare
-    success look nearly as good as even odds (of four answers one right: 0.375, two: 0.5; divided: 0.75,
-    0.87). 2505.14970, eq. 3.
-    """
-    if len(rewards) < 2:
-        return 0.0
-    return float(centred_advantages(torch.tensor([list(rewards)])).abs().mean())
 
 
 class Uniform:
@@ -270,9 +258,9 @@ class ArmChoice:
         """Arms of the next `count` problems, each drawn by itself."""
         return rng.choices(range(self._arms), self.probabilities().tolist(), k=count)
 
-    def learn(self, visits: Sequence[Visit]) -> None:
-        """Takes in the visits of one step, drawn with the present probabilities."""
-        self._curriculum.learn(visits, self.probabilities())
+    def learn(self, visits: Sequence[Visit], drawn_with: Tensor | None = None) -> None:
+        """Takes in the visits of one step. drawn_with: see Curriculum; None: the present probabilities."""
+        self._curriculum.learn(visits, self.probabilities() if drawn_with is None else drawn_with)
 
     def values(self) -> list[float]:
         """See Curriculum."""
