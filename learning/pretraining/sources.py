@@ -235,7 +235,7 @@ def measurable_sources(corpus: Corpus) -> tuple[NDArray[np.int64], NDArray[np.in
     return arms, np.flatnonzero((own > 0) & (held == 0))
 
 
-def _tokens_of_sources(corpus: Corpus) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _tokens_of_sources(corpus: Corpus) -> tuple[NDArray[Any], NDArray[Any]]:
     """Tokens of each source to train on, and held out."""
     own, held = (
         np.bincount(corpus.source[part], corpus.length[part], len(corpus.names))
