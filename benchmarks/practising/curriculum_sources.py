@@ -69,7 +69,9 @@ def run(options: BenchOptions) -> dict[str, Any]:
     tokens = round(1_000 * (asked or THOUSANDS))
     if options.quick and asked is None:
         tokens = 16 * SETTINGS.step_tokens
-    about = {"tokens": tokens, "quick": options.quick}
+    tokenizer = load_tokenizer(SHIPPED / "10m")
+    corpus = _corpus(tokenizer)
+    about = {"tokens": tokens, "quick": options.quick, "sources": corpus.by_source()}
     result: dict[str, Any] = {
         "benchmark": "curriculum",
         "part": "sources",
@@ -80,9 +82,6 @@ def run(options: BenchOptions) -> dict[str, Any]:
     done = {(row["arm"], row["seed"]) for row in result["rows"]}
     variables = as_words({"VIDYA_CURRICULUM_PART": "sources", "VIDYA_CURRICULUM_TOKENS": asked})
     command = f"{variables} {options.command('curriculum', seeded=True, corpus=True)}"
-    tokenizer = load_tokenizer(SHIPPED / "10m")
-    corpus = _corpus(tokenizer)
-    result["sources"] = corpus.by_source()
     for seed in options.seeds:
         for arm in arms:
             if (arm, seed) in done:

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import BenchOptions
+from benchmarks.common.asked import names_asked
 from benchmarks.common.pupil import QUICK_PRACTICE, Kept
 from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
 from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
@@ -85,13 +86,14 @@ QUICK = with_options(SETTINGS, (*QUICK_PRACTICE, "warm_up.enough=0"))
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """Runs the benchmark."""
-    names = os.environ.get("VIDYA_TASKS", "")
-    wanted = [name for name in names.split(",") if name]
-    plans = [plan for plan in PLANS if (plan.task in wanted if wanted else plan.usual)]
+    """Runs the benchmark. Raises NotFound for a task, ConfigError for an option."""
+    usual = [plan.task for plan in PLANS if plan.usual]
+    wanted = names_asked("VIDYA_TASKS", [plan.task for plan in PLANS], usual)
+    plans = [plan for plan in PLANS if plan.task in wanted]
     set_ones = os.environ.get("VIDYA_PRACTICE_OPTIONS", "").split()
     stem = options.stem("practice_learning")
-    same = {"model": options.model or DEFAULT_MODEL, "options": set_ones or None}
+    same: dict[str, Any] = {"model": options.model or DEFAULT_MODEL, "options": set_ones or None}
+    same["quick"] = options.quick or None  # as in results from before it was told
     result: dict[str, Any] = {"machine": machine(), **same, "runs": []}
     result["runs"] = earlier(options.out, stem, same).get("runs", [])
     with scratch_home(options) as (home, name):
@@ -103,6 +105,9 @@ def run(options: BenchOptions) -> dict[str, Any]:
                 result["runs"].append(_practise(folder, plan, seed, set_ones, options))
                 if options.out:
                     command = options.command("practice_learning", seeded=True, corpus=True)
+                    tasks = dict.fromkeys(one["task"] for one in result["runs"])
+                    if not set(usual).issuperset(tasks):
+                        command = f"VIDYA_TASKS={','.join(tasks)} {command}"
                     if set_ones:
                         command = f'VIDYA_PRACTICE_OPTIONS="{" ".join(set_ones)}" {command}'
                     _write(options.out, stem, command, result)
@@ -268,14 +273,14 @@ def _write(out: Path, name: str, command: str, result: dict[str, Any]) -> None:
         "talk NLL",
         "ended",
     )
-    settings = result["runs"][-1]
+    settings = with_options(SETTINGS, result["options"] or ())
     counts = {r["task"]: r["held_out"] for r in result["runs"]}
     held = ", ".join(f"`{task}` {count}" for task, count in counts.items())
     parts = [
         f"Model {result['model']}. Accuracy on held-out problems ({held}) under greedy "
-        f"decoding; {SETTINGS.groups} problems a step, {SETTINGS.group_size} answers to "
+        f"decoding; {settings.groups} problems a step, {settings.group_size} answers to "
         f"each, two optimizer steps. Talk: "
-        f"{settings['talk_source']}.",
+        f"{result['runs'][-1]['talk_source']}.",
         "## Over the seeds",
         table(
             (

@@ -66,7 +66,7 @@ class KeptCurriculum:
     arms: tuple[str, ...]
     """Of the run, in the order of the state."""
     state: dict[str, Any]
-    """See learning.practice.supply.interface.Curriculum."""
+    """See learning.curriculum.interface.Curriculum."""
 
 
 def begin_practice(store: Store, task: str, record: Mapping[str, Any]) -> int:

@@ -37,7 +37,7 @@ class WarmUpSettings:
     batch: int = 32
     """Worked examples per step, >= 1."""
     examples: int = 0
-    """Different worked examples, which come again and again, >= 0; 0: new ones in every step."""
+    """Worked examples that are drawn once and come again and again, >= 0; 0: new ones in every step."""
     ramp: int = 10
     """Steps of linear learning-rate warm-up, >= 1."""
     measure_every: int = 2

@@ -1,4 +1,4 @@
 """Pre-trains a base model from scratch.
 
-Imports data, text, models, maths, curriculum; the stage of lives imports memory too.
+Imports data, text, models, maths, objectives, curriculum; the stage of lives imports memory too.
 """

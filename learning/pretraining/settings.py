@@ -13,7 +13,7 @@ TEXT_METHODS = tuple(name for name in METHODS if name != "thresholds")
 """Names of the curricula that can divide text."""
 
 
-def require_text_method(name: str) -> None:
+def _require_text_method(name: str) -> None:
     """Raises ConfigError unless it is one of TEXT_METHODS."""
     if name in TEXT_METHODS:
         return
@@ -86,7 +86,7 @@ class PretrainSettings:
             if value is not None and not value > 0:
                 raise ConfigError(f"pretrain: {name} is too small", "give a larger one")
         if self.curriculum is not None:
-            require_text_method(self.curriculum)
+            _require_text_method(self.curriculum)
         if not 0.0 < self.curriculum_cost <= 0.5:
             raise ConfigError(
                 f"pretrain: curriculum_cost is {self.curriculum_cost}",

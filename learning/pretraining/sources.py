@@ -32,6 +32,7 @@ from learning.curriculum.interface import Visit
 from learning.curriculum.methods import ArmChoice
 from learning.curriculum.settings import METHODS, CurriculumSettings
 from learning.data.token_stream import RowCursor, TokenStream
+from learning.data.tokens import Corpus
 from learning.objectives.processes import ALONE, ProcessGroup
 from learning.objectives.settings import load_variant
 from learning.pretraining.settings import PretrainSettings
@@ -65,22 +66,12 @@ class SourceCurriculum:
         if settings.curriculum is None:
             raise ConfigError("pretrain: no curriculum is named", "name one with --curriculum")
         corpus = stream.corpus
-        own, held = (
-            np.bincount(corpus.source[part], corpus.length[part], len(corpus.names))
-            for part in (~corpus.held, corpus.held)
-        )
-        arms = np.flatnonzero((own > 0) & (held > 0))
-        rest = np.flatnonzero((own > 0) & (held == 0))
+        own, held = _tokens_of_sources(corpus)
+        arms, rest = measurable_sources(corpus)
         self.names = tuple(corpus.names[arm] for arm in arms)
         """The sources among which the curriculum chooses, in alphabetical order."""
         self.unmeasured = tuple(corpus.names[place] for place in rest)
         """The sources without held-out text, in alphabetical order."""
-        if len(arms) < 2:
-            raise ConfigError(
-                f"pretrain: a curriculum divides the tokens among sources, and {len(arms)} of "
-                f"{len(corpus.names)} in the data has text both to train on and held out",
-                "give more sources or more text, or leave --curriculum out",
-            )
         self._rest = float(own[rest].sum() / own.sum())
 
         def rows_of(sources: NDArray[np.int64], held: bool) -> RowCursor:
@@ -228,6 +219,29 @@ class SourceCurriculum:
         self._usual.extend(state["usual"])
         self._seconds = state["seconds"]
         self._choice.load(state["choice"])
+
+
+def measurable_sources(corpus: Corpus) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Indices of the sources with text to train on: those that have held-out text too, and the rest. Raises
+    ConfigError if fewer than two can be measured."""
+    own, held = _tokens_of_sources(corpus)
+    arms = np.flatnonzero((own > 0) & (held > 0))
+    if len(arms) < 2:
+        raise ConfigError(
+            f"pretrain: a curriculum divides the tokens among sources, and {len(arms)} of "
+            f"{len(corpus.names)} in the data has text both to train on and held out",
+            "give more sources or more text, or leave --curriculum out",
+        )
+    return arms, np.flatnonzero((own > 0) & (held == 0))
+
+
+def _tokens_of_sources(corpus: Corpus) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Tokens of each source to train on, and held out."""
+    own, held = (
+        np.bincount(corpus.source[part], corpus.length[part], len(corpus.names))
+        for part in (~corpus.held, corpus.held)
+    )
+    return own, held
 
 
 def _stacked(rows: list[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> tuple[Tensor, Tensor]:

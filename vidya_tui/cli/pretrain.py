@@ -143,7 +143,7 @@ def pretrain(
     from learning.models.store import ModelStore
     from learning.objectives.processes import team_of_environment
     from learning.pretraining.job import Job, check_out, default_out
-    from learning.pretraining.settings import require_text_method
+    from learning.pretraining.settings import PretrainSettings
 
     if minutes is not None and tokens is not None:
         raise click.UsageError("give --minutes or --tokens, not both")
@@ -151,8 +151,6 @@ def pretrain(
         raise click.UsageError("--from keeps that model's tokenizer: leave --new-tokenizer out")
     if lives and not start:
         raise click.UsageError("--lives teaches a model that talks: name it with --from")
-    if curriculum is not None:
-        require_text_method(curriculum)
     if curriculum and mixture:
         raise click.UsageError("--curriculum divides the tokens itself: leave --mixture out")
     if curriculum_cost is not None and not curriculum:
@@ -195,6 +193,10 @@ def pretrain(
         adam_lr = LIVES_RATE
     if adam_lr is not None:
         chosen["adam_lr"] = adam_lr
+    # raises now, before the data is read; the smallest value stands for what the data decides
+    least = {"row": 2, "micro_rows": 1, "tokens": 1 if minutes is None else None}
+    known = {name: value for name, value in chosen.items() if value is not None}
+    PretrainSettings(**{**least, **known})
     with team_of_environment(device) as (team, own_device):
         from learning.pretraining.checkpoint import run_folder
 
@@ -212,6 +214,7 @@ def _run(
     from learning.pretraining.loop import adamw, muon_adamw, no_more
     from learning.pretraining.loop import pretrain as train
     from learning.pretraining.settings import PretrainSettings
+    from learning.pretraining.sources import measurable_sources
 
     tell = say if team.leads else _silent
     ready = pretrain_job.prepare(job, device, team, tell)
@@ -223,6 +226,8 @@ def _run(
         chosen["rows"], team, device
     )
     settings = PretrainSettings(**chosen)
+    if settings.curriculum:  # before the model is measured, which takes time
+        measurable_sources(stream.corpus)
     limit = f"{settings.tokens:,} tokens" if settings.tokens else f"{settings.minutes:g} min"
     tell(
         f"{job.out}: {model.config.parameters / 1e6:.1f}M weights, {limit}, of "

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from benchmarks import BenchOptions
+from benchmarks.practising import curriculum_sources
 from benchmarks.practising.curriculum import run
 from benchmarks.practising.curriculum_sources import ARMS, SETTINGS, parts, tokens_to
 from engine.errors import DataError, NotFound
@@ -92,3 +93,25 @@ def test_the_quick_run_has_every_arm_and_resumes(
     monkeypatch.setenv("VIDYA_CURRICULUM_ARMS", "best")
     with pytest.raises(NotFound, match="best"):
         run(options)
+
+
+def test_runs_on_another_corpus_do_not_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def trained(_: object, __: object, arm: str, seed: int, *___: object) -> dict[str, Any]:
+        used.append(arm)
+        return row(arm, look(100, 9.0, 9.0, 9.0)) | {"seed": seed}
+
+    used = list[str]()
+    monkeypatch.setattr(curriculum_sources, "_trained", trained)
+    monkeypatch.setenv("VIDYA_CURRICULUM_PART", "sources")
+    monkeypatch.setenv("VIDYA_CURRICULUM_ARMS", "uniform")
+    folder = corpus(tmp_path / "corpus")
+    monkeypatch.setenv("VIDYA_CORPUS", str(folder))
+    options = BenchOptions(home=tmp_path / "home", quick=True, out=tmp_path, seeds=(0,))
+    run(options)
+    run(options)
+    assert used == ["uniform"], "the same corpus"
+    (folder / "more.jsonl").write_text(json.dumps({"text": "a third source"}))
+    run(options)
+    assert used == ["uniform", "uniform"]

@@ -11,7 +11,7 @@ import pytest
 from benchmarks import BenchOptions
 from benchmarks.practising import practice_learning
 from benchmarks.practising.practice_learning import PLANS, Plan, met, run
-from engine.errors import VidyaError
+from engine.errors import NotFound, VidyaError
 from engine.model import Model
 from learning.practice.trained import LowRank
 
@@ -78,6 +78,26 @@ def test_detective_is_practised_where_it_is_asked_for(
     assert "Criterion for `detective`, written before any run" in report
     assert "from 40% or less after warm-up to 85% or more" in report
     assert "Met in 3 of 3 seeds (0, 1, 2)." in report
+    assert "VIDYA_TASKS=detective VIDYA_CORPUS=FOLDER vidya bench" in report
+    monkeypatch.setenv("VIDYA_TASKS", "detectiv")
+    with pytest.raises(NotFound, match="detectiv"):
+        practised(monkeypatch, tmp_path)
+
+
+def test_a_quick_run_does_not_stand_for_a_full_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VIDYA_TASKS", "chain_sum")
+    monkeypatch.setenv("VIDYA_PRACTICE_OPTIONS", "groups=7 group_size=5")
+    _, report = practised(monkeypatch, tmp_path)
+    assert "7 problems a step, 5 answers to each" in report
+    file = tmp_path / "practice_learning.json"
+    quick = json.loads(file.read_text("utf-8")) | {"quick": True}
+    quick["runs"][0]["seconds"] = 1.0
+    file.write_text(json.dumps(quick))
+    practised(monkeypatch, tmp_path)
+    runs = json.loads(file.read_text("utf-8"))["runs"]
+    assert [run["seconds"] for run in runs] == [9.0] * 3
 
 
 @pytest.mark.slow

@@ -280,6 +280,38 @@ def test_a_curriculum_that_cannot_be_is_refused(
     assert message in " ".join(result.stderr.split())
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--curriculum", "sec", "--curriculum-cost", "2"], "at most 0.5"),
+        (["--rows", "0"], "rows is too small"),
+        (["--row", "0"], "row is too small"),
+        (["--micro-rows", "0"], "micro_rows is too small"),
+        (["--decay", "2"], "decay"),
+        (["--rows", "3"], "none.txt"),  # odd ones are right: the data is read, and missing
+        (["--minutes", "1"], "none.txt"),
+    ],
+)
+def test_wrong_numbers_and_only_these_are_told_before_the_data_is_read(
+    tmp_path: Path, inside: Inside, words: list[str], message: str
+) -> None:
+    result = inside(tmp_path / "home", "pretrain", str(tmp_path / "none.txt"), *TINY, *words)
+    assert result.returncode == 1 and message in result.stderr, result.stderr
+    assert not (tmp_path / "home" / "models" / "none").exists()
+
+
+def test_too_few_sources_are_told_before_the_model_is_measured(
+    tmp_path: Path, stories: Path, inside: Inside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def measured(_: object) -> dict[str, float]:
+        raise AssertionError("this takes minutes with much held-out text")
+
+    monkeypatch.setattr("learning.pretraining.job.PreparedRun.measure", measured)
+    line = ("pretrain", str(stories), *TINY, "--tokens", "256", "--curriculum", "sec")
+    result = inside(tmp_path / "home", *line)
+    assert result.returncode == 1 and "leave --curriculum out" in result.stderr, result.stderr
+
+
 def test_two_limits_are_wrong_usage(tmp_path: Path, stories: Path, inside: Inside) -> None:
     both = ["--tokens", "5", "--minutes", "1"]
     assert inside(tmp_path / "home", "pretrain", str(stories), *both).returncode == 2
