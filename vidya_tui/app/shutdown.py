@@ -129,15 +129,10 @@ class LeavingApp(App[None]):
     def leave_by_signal(self, loop: asyncio.AbstractEventLoop) -> None:
         """Saves the unsent text here, because the loop may be stuck, and asks the loop to end the app. A held
         digit is saved as text, so it does not pick any more."""
-
-        def end() -> None:
-            if self.chat.is_mounted:
-                self.chat.prompt.as_text()
-            self.exit(return_code=last_call.INTERRUPTED)
-
         self._unsent.keep(self._typed())
+        self.chat.prompt.forget_digit()  # here too: the loop may find that its time is up
         with contextlib.suppress(RuntimeError):  # the loop has ended
-            loop.call_soon_threadsafe(end)
+            loop.call_soon_threadsafe(lambda: self.exit(return_code=last_call.INTERRUPTED))
 
     def _end_teacher(self) -> None:
         """Kills the teacher's process at once, if it has one. The journal holds what it has not

@@ -8,6 +8,7 @@ terminal a line takes effect at once.
 
 from __future__ import annotations
 
+import os
 import queue
 import re
 import sys
@@ -81,7 +82,8 @@ def run_lines(
 ) -> int:
     """Runs until /quit or the end of input. Returns the exit status. fetch: replaces the process that
     fetches models in tests."""
-    source, out = source or sys.stdin.buffer, out or sys.stdout
+    # not sys.stdin: a thread that still reads it when Python ends would abort the process
+    source, out = source or os.fdopen(sys.stdin.fileno(), "rb", closefd=False), out or sys.stdout
     inbox: queue.Queue[Event | LineSession] = queue.Queue()
     teacher, fetcher = SwitchingTeacher(make_teacher, inbox.put), Fetcher(home, inbox.put, fetch)
     try:

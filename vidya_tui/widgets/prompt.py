@@ -249,6 +249,10 @@ class Prompt(TextField):
             self._let_go()
             self.insert(str(number))
 
+    def forget_digit(self) -> None:
+        """The held digit neither picks nor is typed. Draws nothing, so that a signal handler may call it."""
+        self._held = 0
+
     def _let_go(self) -> None:
         """Forgets the held digit."""
         if self._hold is not None:

@@ -211,7 +211,8 @@ def test_a_message_does_not_wait_for_the_measuring(
     over.set()
     streaming.join()
     assert done["while answering"] == 0 and done["later"] > 2
-    assert report.ways_asked == WAYS and kept(learner) == [report.understanding]
+    found = report.understanding
+    assert found.ways_asked == WAYS and kept(learner) == [found]
 
 
 def test_closing_ends_the_measuring_and_leaves_the_lesson_learned(

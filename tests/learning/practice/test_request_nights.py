@@ -107,6 +107,29 @@ def test_estimates_of_the_arms_that_stay_stay_when_a_rung_joins(
     assert known("tool_sums", "umbrella_talk") == [0.0, 0.0]
 
 
+def test_what_a_run_has_learned_stays_when_its_record_is_erased(
+    learner: Learner, tiny_place: Place
+) -> None:
+    _, _, journal = tiny_place
+    arms = ("chain_sum", "syllogism")
+    older = begin_practice(journal, "x", {"arms": arms, "options": {"curriculum.method": "sec"}})
+    add_practice_step(journal, older, 1, {"curriculum": {"estimates": [0.25, 0.5]}}, [])
+    job = opened(learner, journal, Practise("x", arms=arms))
+    assert job._choice is not None
+    job._begin(None)
+    assert job._choice.values() == [0.25, 0.5]
+    job._choice.load({"estimates": [0.75, 0.125]})  # as it learns
+    erased = job._telling.run
+    with journal.writing() as connection:
+        connection.execute("DELETE FROM practices WHERE id = ?", (erased,))
+    job._begin(None)
+    assert job._choice.values() == [0.75, 0.125]
+    assert job._telling.run is not None
+    kept = practice_entry(journal, job._telling.run).record["curriculum"]
+    assert kept == {"estimates": [0.75, 0.125]}
+    job.close()
+
+
 def opened(learner: Learner, journal: Journal, plan: Practise) -> PracticeJob:
     given = learner.transaction, learner.tokenizer, journal, plan
     return PracticeJob(*given, pause=lambda: None, emit=lambda _: None)

@@ -183,6 +183,7 @@ def test_a_digit_that_a_signal_finds_is_text_and_does_not_pick(tmp_path: Path) -
         await stage.press("2")
         assert stage.app.chat.prompt.holds_digit
         stage.app.leave_by_signal(asyncio.get_running_loop())
+        stage.app.chat.prompt.settle()  # its time was up just before
         await stage.until(lambda: not stage.app.is_running)
         assert stage.home.unsent_path.read_text() == "2"
         assert stage.session.waiting
