@@ -100,7 +100,8 @@ def _unforeseen(error: Exception) -> str:
 
 
 def _heed_signals() -> None:
-    """Treats `kill` like ctrl+c, to close in order. A shell's background job goes on ignoring ctrl+c."""
+    """Treats `kill` and a closed terminal like ctrl+c, to close in order. A shell's background job goes on
+    ignoring ctrl+c, and what `nohup` starts goes on without its terminal."""
     import signal
     import threading
 
@@ -108,6 +109,8 @@ def _heed_signals() -> None:
         signal.signal(signal.SIGTERM, _interrupt)
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, _interrupt)
+        if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
+            signal.signal(signal.SIGHUP, _interrupt)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
 
 

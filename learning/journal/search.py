@@ -112,22 +112,25 @@ def search(store: Store, text: str, limit: int = 200) -> list[Hit]:
 
 def _lessons(store: Store, query: Query) -> list[Hit]:
     """The lessons that match and belong to no conversation."""
-    found = dict[int, Hit]()
+    found, parts = dict[int, Hit](), list[tuple[int, str, str, str]]()
     for number, prompt, answer, rejected, created in store.rows(
         "SELECT l.id, l.prompt, l.answer, l.rejected, l.created FROM lessons l WHERE l.ask IS NULL"
         f" AND {of_kinds(MAIN_KINDS, 'l')}"
     ):
-        texts = [turn.text for turn in turns_from_json(prompt)] + [answer, *json.loads(rejected)]
-        said = " -> ".join(filter(str.strip, texts))
+        asked, refused = [turn.text for turn in turns_from_json(prompt)], json.loads(rejected)
+        said = " -> ".join(filter(str.strip, (*asked, answer, *refused)))
         if all(piece in fold_spaces(said) for piece in query.letters):
             found[number] = Hit(None, None, "lesson", said, created, number)
+            parts.append((number, "\n".join(asked), answer, "\n".join(refused)))
     if not query.match:
         return list(found.values())
     with contextlib.closing(sqlite3.connect(":memory:")) as memory:
-        memory.execute(f"CREATE VIRTUAL TABLE said USING fts5(text, {TOKENIZER})")
+        # a column each, so that words in quotes do not match across question and answer
+        memory.execute(
+            f"CREATE VIRTUAL TABLE said USING fts5(asked, answer, rejected, {TOKENIZER})"
+        )
         memory.executemany(
-            "INSERT INTO said (rowid, text) VALUES (?, ?)",
-            ((number, hit.text) for number, hit in found.items()),
+            "INSERT INTO said (rowid, asked, answer, rejected) VALUES (?, ?, ?, ?)", parts
         )
         rows = memory.execute("SELECT rowid FROM said WHERE said MATCH ?", (query.match,))
         return [found[number] for (number,) in rows]

@@ -135,11 +135,14 @@ def search(text: str, options: Options) -> None:
     show_default=True,
     help="jsonl: everything; trl: preferences for other programs.",
 )
-@click.option("--out", type=click.Path(path_type=Path), help="A file. Default: standard output.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="A file. Default, and -: standard output."
+)
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
 @common
 def export(form: str, out: Path | None, force: bool, options: Options) -> None:
     """Writes the whole journal (jsonl, for `import`), or prompt/chosen/rejected rows (trl)."""
+    out = None if str(out) == "-" else out
     check_free(out, force=force)
     with open_journal(options) as journal:
         rows = journal.export_trl() if form == "trl" else journal.export_rows()

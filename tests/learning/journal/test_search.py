@@ -73,6 +73,16 @@ def test_a_lesson_from_a_file_is_found_by_all_its_texts(journal: Journal) -> Non
     assert found(journal, '"dog good"') == set()
 
 
+def test_words_in_quotes_stand_side_by_side_in_the_question_or_in_the_answer(
+    journal: Journal,
+) -> None:
+    journal.add_lessons(
+        [Lesson("example", (Turn("user", "My cat's name?"),), "Her name is Zoe.", (), 1.0)]
+    )
+    assert [hit.lesson for hit in journal.search('"her name" cat')] == [1]
+    assert journal.search('"name her"') == []
+
+
 def test_a_lesson_of_a_conversation_is_found_once_as_what_was_said(journal: Journal) -> None:
     ask = say(journal, "what is it")
     lesson = Lesson("correction", ask.turns, "a swordfish")

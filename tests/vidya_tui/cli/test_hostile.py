@@ -67,11 +67,13 @@ def until_it_waits(process: int) -> None:
 
 
 def heed_ctrl_c() -> None:
-    """A shell has what it starts in the background ignore SIGINT, and so these tests, and so vidya."""
+    """A shell has what it starts in the background ignore SIGINT, and so these tests, and so vidya; nohup
+    has it ignore SIGHUP."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize(
     ("command", "words"), [(("teach", "--file", "-"), "interrupted"), (("--plain",), "")]
 )

@@ -121,6 +121,7 @@ def test_export_and_import_are_lossless_and_idempotent(shell: Shell, tmp_path: P
     out = tmp_path / "out.jsonl"
     assert "rows written" in shell.run("journal", "export", "--out", str(out)).stderr
     assert shell.run("journal", "export").stdout == out.read_text()
+    assert shell.run("journal", "export", "--out", "-").stdout == out.read_text()
     pairs = shell.rows("journal", "export", "--format", "trl")
     assert len(pairs) == 2, "what was typed is preferred to both answers that were shown"
     assert all(set(pair) == {"prompt", "chosen", "rejected"} for pair in pairs)
