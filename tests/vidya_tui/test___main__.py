@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.signals import heed_signals
 from vidya_tui.worker.environment import MEMORY
 
 ROOT = Path(__file__).parents[2]
@@ -17,11 +17,6 @@ ROOT = Path(__file__).parents[2]
 
 def interrupted(process: subprocess.CompletedProcess[str]) -> bool:
     return (process.returncode, process.stdout, process.stderr) == (130, "", "interrupted\n")
-
-
-def heed_ctrl_c() -> None:
-    """A shell has what it starts in the background ignore SIGINT, and so these tests, and so vidya."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def test_ctrl_c_while_the_first_modules_are_imported_shows_no_traceback() -> None:
@@ -42,7 +37,7 @@ runpy.run_module("vidya_tui", run_name="__main__", alter_sys=True)
         text=True,
         timeout=60,
         cwd=ROOT,
-        preexec_fn=heed_ctrl_c,
+        preexec_fn=heed_signals,
         check=False,
     )
     assert interrupted(done), done
@@ -67,7 +62,7 @@ def test_a_signal_is_not_lost_in_an_import_of_torch_that_swallows_exceptions(
         timeout=60,
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": f"{torch.parent}{os.pathsep}{ROOT}"},
-        preexec_fn=heed_ctrl_c,
+        preexec_fn=heed_signals,
         check=False,
         stdin=subprocess.DEVNULL,
     )
@@ -92,7 +87,7 @@ def test_a_signal_waits_while_a_learning_command_starts_python_again(
         timeout=60,
         cwd=ROOT,
         env=env,
-        preexec_fn=heed_ctrl_c,
+        preexec_fn=heed_signals,
         check=False,
         stdin=subprocess.DEVNULL,
     )

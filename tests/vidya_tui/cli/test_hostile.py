@@ -17,8 +17,10 @@ import pytest
 from benchmarks.common.processes import cpu_seconds
 from engine.storage.checkpoint_files import WEIGHTS
 from learning.models.store import SHIPPED
+from tests.signals import heed_signals
 
 pytestmark = pytest.mark.slow
+
 
 ROOT = Path(__file__).parents[3]
 VIDYA = [sys.executable, "-m", "vidya_tui"]
@@ -66,13 +68,6 @@ def until_it_waits(process: int) -> None:
         time.sleep(2.0)
 
 
-def heed_ctrl_c() -> None:
-    """A shell has what it starts in the background ignore SIGINT, and so these tests, and so vidya; nohup
-    has it ignore SIGHUP."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize(
     ("command", "words"), [(("teach", "--file", "-"), "interrupted"), (("--plain",), "")]
@@ -86,7 +81,7 @@ def test_a_signal_ends_it_with_130_and_one_word_at_most(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         cwd=ROOT,
-        preexec_fn=heed_ctrl_c,
+        preexec_fn=heed_signals,
     ) as process:
         until_it_waits(process.pid)
         process.send_signal(number)

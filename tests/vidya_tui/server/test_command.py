@@ -22,6 +22,7 @@ from starlette.testclient import TestClient
 
 from engine.config import Sampling
 from learning.protocol.records import Understanding
+from tests.signals import heed_signals
 from tests.vidya_tui.shell import Shell
 from vidya_tui.cli.common import local_teacher
 from vidya_tui.cli.main import cli
@@ -62,6 +63,7 @@ def served(shell: Shell) -> Iterator[Process]:
         stderr=subprocess.PIPE,
         text=True,
         env=environment(VIDYA_SERVE_KEY="secret"),
+        preexec_fn=heed_signals,
     )
     try:
         assert process.stdout is not None
