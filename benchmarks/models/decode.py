@@ -20,6 +20,7 @@ from benchmarks.common.report import machine, median, table, write
 from benchmarks.common.scratch import scratch_home
 from benchmarks.common.workers import Worker
 from engine.config import CONFIGS, GREEDY, Sampling
+from engine.errors import VidyaError
 from vidya_tui.worker.environment import prepare
 
 ROUNDS, QUICK_ROUNDS = 3, 1
@@ -153,9 +154,18 @@ def compare(
                 rows.append({"size": size, "work": work, "engine": name, "missing": worker.missing})
             else:
                 workers[name] = worker
+        ours = ENGINES[work][0]
         asked = {"prompt": prompt, "n": n, "sampling": sampling.to_dict(), "seed": 0}
         greedy = {**asked, "n": 1, "sampling": GREEDY.with_(max_tokens=SAME).to_dict()}
-        said = {name: worker.ask(**greedy)["answers"][0] for name, worker in workers.items()}
+        said = dict[str, list[int]]()
+        for name, worker in list(workers.items()):
+            try:
+                said[name] = worker.ask(**greedy)["answers"][0]
+            except VidyaError as error:
+                if name == ours:
+                    raise
+                del workers[name]  # another program's crash is a row, not the end
+                rows.append({"size": size, "work": work, "engine": name, "missing": error.what})
         for worker in workers.values():  # a short one warms up
             worker.ask(**{**asked, "sampling": sampling.with_(max_tokens=4).to_dict()})
         for seed in range(1, rounds + 1):
@@ -166,14 +176,13 @@ def compare(
                     took["publish"] = worker.ask(**asked, publish=True)["publish"]
                 rows_of.append(took)
             options.say(f"{size}, {work}: round {seed} of {rounds}")
-    ours = said[ENGINES[work][0]]
     return rows + [
         {
             "size": size,
             "work": work,
             "engine": name,
             "kind": took[0]["kind"],
-            "same_greedy_answer": said[name] == ours,
+            "same_greedy_answer": said[name] == said[ours],
             "tokens_per_second": median([t["tokens"] / t["seconds"] for t in took]),
             "all": [round(t["tokens"] / t["seconds"], 1) for t in took],
             "first_ms": 1e3 * median([t["first"] for t in took]) or None,

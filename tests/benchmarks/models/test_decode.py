@@ -7,9 +7,12 @@ from typing import Any
 import pytest
 import torch
 
+from benchmarks import BenchOptions
+from benchmarks.models import decode
 from benchmarks.models.decode import SAME, environment_of, parts
 from benchmarks.models.decode_engines import make
 from engine.config import GREEDY, Sampling
+from engine.errors import VidyaError
 from engine.model import Model
 from engine.storage.checkpoint import save_model
 from engine.tokenizers.tokenizer import Tokenizer
@@ -52,6 +55,36 @@ def test_all_programs_say_the_same_from_the_same_weights(folder: Path, name: str
     assert drawn["tokens"] == 27 and drawn["seconds"] > 0
     assert do(**greedy, publish=True)["publish"] > 0
     assert do(**greedy)["answers"] == ours
+
+
+def test_a_program_that_crashes_is_a_row_and_ours_is_an_error(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crashed = {"llama.cpp q8_0"}
+
+    class Program:
+        missing = None
+
+        def __init__(self, _: str, name: str, *__: object, **___: object) -> None:
+            self.name = name
+
+        def ask(self, **request: Any) -> dict[str, Any]:
+            if self.name in crashed:
+                raise VidyaError(f"{self.name}: its process ended: without a word")
+            took = {"answers": [[1, 2]], "tokens": 9, "seconds": 1.0, "kind": "f32"}
+            return took | {"first": 0.1, "resident": 1.0, "publish": 0.1}
+
+        def close(self) -> None: ...
+
+    monkeypatch.setattr(decode, "Worker", Program)
+    options = BenchOptions(tmp_path)
+    rows = decode.compare(folder, "tiny", "five candidates", 1, options)
+    (row,) = [row for row in rows if row["engine"] in crashed]
+    assert row["missing"] == "llama.cpp q8_0: its process ended: without a word"
+    assert len(rows) == len(decode.ENGINES["five candidates"])
+    crashed.add("vidya")
+    with pytest.raises(VidyaError, match="vidya"):
+        decode.compare(folder, "tiny", "five candidates", 1, options)
 
 
 def test_only_we_start_with_what_our_program_sets(monkeypatch: pytest.MonkeyPatch) -> None:
