@@ -192,7 +192,7 @@ class SourceCurriculum:
         found: dict[str, Any] = {
             "method": self._settings.curriculum,
             "steps_of_a_block": self.steps,
-            "measuring_seconds": round(self._seconds, 1),
+            "measuring_seconds": round(self._seconds, 3),
             "sources": self.figures(),
         }
         if self.unmeasured:
