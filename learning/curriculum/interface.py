@@ -45,6 +45,6 @@ class Curriculum(Protocol):
         ...
 
     def load(self, state: dict[str, Any], places: Places) -> None:
-        """Goes on with what a curriculum of other arms had learned, its `state`. places: for each arm its
-        number among those; None: it was not among them, and is an arm that is not known yet."""
+        """Loads the `state` of a curriculum whose arms may be others. places: for each of our arms its
+        number among the arms of that state; None for a new arm, which begins as unknown."""
         ...

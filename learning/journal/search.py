@@ -48,7 +48,7 @@ class Hit:
     place: str
     """"message", "answer", "candidate" or "lesson"."""
     text: str
-    """Of a lesson: its messages, its answer, and what it rejects, with arrows between them."""
+    """The whole text. For a lesson: its messages, its answer and its rejected answers, joined by " -> "."""
     created: float
     """Seconds since the epoch."""
     lesson: int | None = None

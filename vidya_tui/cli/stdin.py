@@ -54,7 +54,7 @@ class StoredFile(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if str(value) == "-":
             self.fail(
-                "it cannot be standard input; write a file and name it (./- if that is its name)"
+                "it cannot be standard input; write a file and name it; a file called - is ./-"
             )
         return super().convert(value, param, ctx)
 

@@ -44,7 +44,8 @@ from vidya_tui.state.known import StateStore
 MOST = 16
 """Most completions at a time, with the one that is being answered."""
 REMEMBERED = 100_000
-"""Most answers that the server remembers. A request whose turns end in one continues its conversation."""
+"""The server remembers at most so many answers. If the last assistant turn of a request is one of them, the
+request continues the conversation of that answer."""
 _ENDED = Failed("serve", "the server ends")
 """The last event that is passed on."""
 _REPLACED = ("a newer judgement replaced this one", "nothing of it is learned")

@@ -65,7 +65,8 @@ class Session(Judging):
         self.keep_unchosen = True
         """Whether the journal keeps the candidates that were not chosen."""
         self.recall = self.offers = False
-        """As in the settings, which say what they mean (vidya_tui.settings.file)."""
+        """The settings of these names (vidya_tui.settings.file): whether the text of a lesson may help to
+        answer, and whether its answer may be offered."""
         self.conversation: int | None = None
         self._asked = 0
         self._broken = False  # the teacher was lost while this ask streamed

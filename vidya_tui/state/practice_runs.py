@@ -116,7 +116,7 @@ def line(run: PracticeListed, now: float) -> str:
 
 
 def facts(run: PracticeListed, now: float) -> list[str]:
-    """Lines about a run under its name: when it ran, its result, its lesson, its options."""
+    """The lines that the screen shows below the name of a run: time, result, practised lesson and options."""
     entry = run.entry
     away = ", while you were away" if _of(entry, "idle") else ""
     parts = [f"run {entry.id}", f"begun {when(entry.created, now).strip()}{away}"]

@@ -78,7 +78,7 @@ def test_sample_means_would_not() -> None:
 
 
 def test_every_arm_may_be_visited_whatever_was_drawn() -> None:
-    """Exp3 weighs a visit by how improbable it was, unless it is told that it was not."""
+    """Exp3 divides a gain by the probability of the visit: its own by default, or the one it is given."""
     choices = [ArmChoice(2, with_method(Exp3)) for _ in range(3)]
     for step in range(6):
         visits = [Visit(0, 1.0 + step, 0.0), Visit(1, 0.0, 0.0)]
@@ -181,7 +181,7 @@ GROWN = [0, None, 2, 1]
 
 
 def grown(method: Make) -> tuple[ArmChoice, ArmChoice]:
-    """A curriculum of three arms that has learned, and one of four that goes on with it."""
+    """A curriculum that learned with three arms, and one with four arms that loaded its state."""
     settings = with_method(method, last=4, floor=0.0)
     one, other, rng = ArmChoice(3, settings), ArmChoice(4, settings), random.Random(0)
     for _ in range(12):

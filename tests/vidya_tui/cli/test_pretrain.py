@@ -220,7 +220,7 @@ def test_a_new_tokenizer_only_when_asked_for(tmp_path: Path, stories: Path) -> N
 
 @pytest.fixture
 def three_sources(tmp_path: Path) -> Path:
-    """One of them has a name that would colour a terminal, and one is too small to be held out."""
+    """Three sources: one with an escape sequence in its name, one with too little text to hold any out."""
     rows = [
         {"text": f"{number**3} {words} {number}", "source": source}
         for source, words in (("talk", "good day to you"), ("\x1b[31mred", "one two three"))
