@@ -1,9 +1,8 @@
 """The cache of keys and values.
 
 The prompt is prefilled with one row; `expand` copies it for the candidates; `keep` drops the rows of finished
-ones. The buffer grows by CHUNK slots at a time, and attention always covers all slots with the empty ones
-masked. So no step concatenates tensors, and matrix products keep their shape for CHUNK steps, which is much
-faster in libraries that prepare each shape. Left out: paging, because contexts are short.
+ones. The buffer grows by CHUNK slots at a time, so that few steps copy it. Left out: paging, because contexts
+are short.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ CHUNK = 64
 
 
 class KeyValueCache:
-    """Per layer a buffer [B, K, S, E] for keys and one for values. The first `length` slots are filled; the
-    others have finite numbers."""
+    """Per layer a buffer for keys and one for values. The first `length` of its slots are filled; the others
+    have finite numbers."""
 
     def __init__(
         self, config: ModelConfig, rows: int, size: int, dtype: torch.dtype, device: torch.device
@@ -37,26 +36,25 @@ class KeyValueCache:
 
     @property
     def slots(self) -> int:
-        """S: number of slots, over all of which attention runs."""
+        """Number of tokens for which there is memory."""
         return self._buffer.shape[4]
 
-    def reserve(self, tokens: int) -> int:
-        """Makes room for this many more tokens; returns S. Raises IndexError beyond `size`."""
+    def reserve(self, tokens: int) -> None:
+        """Makes room for this many more tokens. Raises IndexError beyond `size`."""
         end = self.length + tokens
         if end > self.size:
             raise IndexError(f"cache holds {self.size} tokens, {end} needed")
         if end > self.slots:
             self._buffer = F.pad(self._buffer, (0, 0, 0, -(-end // CHUNK) * CHUNK - self.slots))
-        return self.slots
 
     def append(self, layer: int, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-        """Stores key and value [B, K, T, E] after the filled slots (reserve them first); returns all keys
-        and values, each [B, K, S, E]."""
+        """Stores key and value [B, K, T, E] after the filled slots (reserve them first); returns the keys and
+        values of all tokens so far, each [B, K, length + T, E]."""
         end = self.length + key.shape[2]
         keys, values = self._buffer[layer]
         keys[:, :, self.length : end] = key
         values[:, :, self.length : end] = value
-        return keys, values
+        return keys[:, :, :end], values[:, :, :end]
 
     def advance(self, tokens: int) -> None:
         """Call after all layers have stored `tokens` more."""

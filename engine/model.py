@@ -176,7 +176,7 @@ class Model(nn.Module):
         if mask is None:
             mask = causal_mask(t, start, self.device)
         if cache is not None:
-            mask = widened(mask, cache.reserve(t))
+            cache.reserve(t)
         x = self.embedding(ids)
         rope = self._rope(positions, x.dtype)
         x = self._through(x, 0, len(self.blocks), rope, mask, cache)
@@ -298,11 +298,6 @@ def causal_mask(t: int, start: int, device: torch.device) -> Tensor:
     """Additive mask [1, 1, T, start + T]: query i sees keys up to start + i."""
     mask = torch.full((t, start + t), float("-inf"), device=device)
     return torch.triu(mask, start + 1)[None, None] if t > 1 else mask.zero_()[None, None]
-
-
-def widened(mask: Tensor, width: int) -> Tensor:
-    """The additive mask [..., S] extended to [..., width]; the added keys are hidden."""
-    return F.pad(mask, (0, width - mask.shape[-1]), value=float("-inf"))
 
 
 def document_mask(documents: Tensor) -> Tensor:

@@ -71,12 +71,13 @@ class RowCache(KeyValueCache):
         self._all = torch.arange(rows, device=device)
 
     def append(self, layer: int, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-        """Stores one token per row, key and value [B, K, 1, E], after the row's tokens; returns all keys and
-        values, each [B, K, S, E]."""
+        """Stores one token per row, key and value [B, K, 1, E], after the row's tokens; returns the keys and
+        values of as many slots as the longest row has, each [B, K, S, E]. `mask` hides the rest."""
         keys, values = self._buffer[layer]
         keys[self._all, :, self.lengths] = key[:, :, 0]
         values[self._all, :, self.lengths] = value[:, :, 0]
-        return keys, values
+        end = self.length + 1
+        return keys[:, :, :end], values[:, :, :end]
 
     def advance(self, tokens: int) -> None:
         self.lengths = self.lengths + tokens
