@@ -2,12 +2,13 @@
 
 A step of five rows is bound by reading the weights and by the number of operations, not by arithmetic. On a
 CPU, oneDNN's layout is read two to three times as fast as row-major matrices, residuals and SwiGLU's gate
-are fused into the products, and attention is one fused operation. On a CPU on which float32 is the fastest format, weights are stored as float16 in
-FBGEMM's layout: half the bytes, sums in float32, up to twice as fast again. Queries, keys and values of a
-key/value head are adjacent, so that attention needs no copies. Each weight is packed once: a publication
-reuses the packed weights that it did not change. On other devices ordinary products are used. Results equal
-those of engine.model up to rounding (tests/engine/test_packed.py; float16 changes a weight by at most 1 part
-in 2,048). Left out: gradients; quantisation, so that answers come from the trained weights.
+are fused into the products, and attention is one fused operation. On a CPU on which float32 is the fastest
+format, weights are stored as float16 in FBGEMM's layout: half the bytes, sums in float32, up to twice as fast
+again. Queries, keys and values of a key/value head are adjacent, so that attention needs no copies. Each
+weight is packed once: a publication reuses the packed weights that it did not change. On other devices
+ordinary products are used. Results equal those of engine.model up to rounding (tests/engine/test_packed.py;
+float16 changes a weight by at most 1 part in 2,048). Left out: gradients; quantisation, so that answers come
+from the trained weights.
 
 Notation as in engine.model; G = H / K query heads share a key/value head, R rows = B T.
 """
