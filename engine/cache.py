@@ -18,8 +18,8 @@ CHUNK = 64
 
 
 class KeyValueCache:
-    """Per layer a buffer for keys and one for values. The first `length` of its slots are filled; the others
-    have finite numbers."""
+    """Per layer a buffer for keys and one for values. The first slots are filled; the others have finite
+    numbers. `length` tokens are held, the first slot holds token number `_first`."""
 
     def __init__(
         self, config: ModelConfig, rows: int, size: int, dtype: torch.dtype, device: torch.device
@@ -29,10 +29,15 @@ class KeyValueCache:
         self._buffer = torch.empty(shape, dtype=dtype, device=device)
         self.size = min(size, config.context)
         self.length = 0
+        self._first = 0
 
     @property
     def rows(self) -> int:
         return self._buffer.shape[2]
+
+    @property
+    def device(self) -> torch.device:
+        return self._buffer.device
 
     @property
     def slots(self) -> int:
@@ -44,25 +49,34 @@ class KeyValueCache:
         end = self.length + tokens
         if end > self.size:
             raise IndexError(f"cache holds {self.size} tokens, {end} needed")
-        if end > self.slots:
-            self._buffer = F.pad(self._buffer, (0, 0, 0, -(-end // CHUNK) * CHUNK - self.slots))
+        if (own := end - self._first) > self.slots:
+            self._buffer = F.pad(self._buffer, (0, 0, 0, -(-own // CHUNK) * CHUNK - self.slots))
 
     def append(self, layer: int, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         """Stores key and value [B, K, T, E] after the filled slots (reserve them first); returns the keys and
-        values of all tokens so far, each [B, K, length + T, E]."""
-        end = self.length + key.shape[2]
+        values in the buffer, each [B, K, S, E]."""
+        start = self.length - self._first
+        end = start + key.shape[2]
         keys, values = self._buffer[layer]
-        keys[:, :, self.length : end] = key
-        values[:, :, self.length : end] = value
+        keys[:, :, start:end] = key
+        values[:, :, start:end] = value
         return keys[:, :, :end], values[:, :, :end]
+
+    def attend(
+        self, layer: int, query: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None
+    ) -> Tensor:
+        """Attention of queries [B, K, N, E], already scaled, over what `append` returned for that layer, and
+        over all that the cache holds besides. mask: additive, broadcast to [B, 1, N, length + T]; None: all
+        is seen. Returns [B, K, N, E]."""
+        return F.scaled_dot_product_attention(query, keys, values, attn_mask=mask, scale=1.0)
 
     def advance(self, tokens: int) -> None:
         """Call after all layers have stored `tokens` more."""
         self.length += tokens
 
     def filled(self) -> Tensor:
-        """The filled part of the buffer, [layers, 2, B, K, length, E]."""
-        return self._buffer[..., : self.length, :]
+        """The filled part of the buffer, [layers, 2, B, K, S, E]."""
+        return self._buffer[..., : self.length - self._first, :]
 
     def expand(self, rows: int, size: int | None = None) -> KeyValueCache:
         """A new cache of `rows` copies of this cache's only row. size: its limit in tokens; default: this
@@ -71,7 +85,7 @@ class KeyValueCache:
             raise ValueError(f"only a cache of one row can be shared, this has {self.rows}")
         other = object.__new__(KeyValueCache)
         other._buffer = self._buffer.expand(-1, -1, rows, -1, -1, -1).contiguous()
-        other.size, other.length = size or self.size, self.length
+        other.size, other.length, other._first = size or self.size, self.length, 0
         return other
 
     def keep(self, rows: Tensor) -> None:

@@ -34,6 +34,7 @@ from engine.selection import (
     before_stop,
     temperature_of,
 )
+from engine.shared_prompt import continued
 from engine.threads import one_core
 from engine.tokenizers.tokenizer import StreamDecoder, Tokenizer
 
@@ -41,6 +42,9 @@ __all__ = ["GenerationControl", "Delta", "Event", "Finished", "Restart", "Standa
 
 MANY = 100_000_000
 """Number of weights from which a step of a few rows uses more than one core."""
+PART = 512
+"""Tokens of a prompt that go through the model at once. Attention among all 8,000 of a long one would take
+3 GB and half as long again."""
 
 
 @dataclass(frozen=True)
@@ -106,12 +110,17 @@ def generate(
     distinct = distinct and n > 1
     branches = DistinctTexts(tokenizer) if distinct or standards else None
     fast = packed(model)
-    prompt, first_logits = prefill(fast, prompt_ids, limit)
     rows = [
         Row(i, temperature_of(sampling, i), StreamDecoder(tokenizer), stops=stops)
         for i in range(1, n + 1)
     ]
     rows[0].likeliest = likeliest and distinct and sampling.temperature > 0.0
+    prompt, parts = _reading(fast, prompt_ids, limit)
+    for part in parts:
+        if all(control.stops(row.index) for row in rows):
+            yield from (row.finished("cancelled") for row in rows)
+            return
+        first_logits = _last_logits(fast, part, prompt)
     small = model.config.parameters < MANY and fast.device.type == "cpu"
     with one_core() if small else contextlib.nullcontext():
         yield from _stream(
@@ -180,8 +189,19 @@ def prefill(
 ) -> tuple[KeyValueCache, Tensor]:
     """Runs the prompt once: (cache of one row, logits [1, V] of the first answer token). room: tokens of
     answer for which the cache has space."""
+    cache, parts = _reading(model, prompt_ids, room)
+    for part in parts:
+        logits = _last_logits(model, part, cache)
+    return cache, logits
+
+
+def _reading(
+    model: Model | PackedModel, prompt_ids: list[int], room: int
+) -> tuple[KeyValueCache, tuple[Tensor, ...]]:
+    """An empty cache of one row with memory for the prompt, and the prompt in parts of ids [1, T]."""
     cache = KeyValueCache(model.config, 1, len(prompt_ids) + room, model.dtype, model.device)
-    return cache, _last_logits(model, torch.tensor([prompt_ids], device=model.device), cache)
+    cache.reserve(len(prompt_ids))
+    return cache, torch.tensor([prompt_ids], device=model.device).split(PART, 1)
 
 
 def decode_one_token(model: Model | PackedModel, tokens: list[int], cache: KeyValueCache) -> Tensor:
@@ -195,7 +215,7 @@ def _last_logits(model: Model | PackedModel, ids: Tensor, cache: KeyValueCache) 
 
 
 def _wave(prompt: KeyValueCache, logits: Tensor, rows: list[Row], size: int) -> _Wave:
-    return _Wave(list(rows), prompt.expand(len(rows), size), logits.expand(len(rows), -1))
+    return _Wave(list(rows), continued(prompt, len(rows), size), logits.expand(len(rows), -1))
 
 
 def _step(

@@ -14,6 +14,7 @@ import torch
 from engine.generate import prefill
 from engine.model import Model
 from engine.packed import packed
+from engine.shared_prompt import continued
 from engine.tokenizers.chat_format import encode_prompt
 from engine.tokenizers.tokenizer import Tokenizer
 
@@ -75,7 +76,7 @@ def answer_logprobs(
         row[: len(body) - 1] = torch.tensor(body[:-1])
     found = [[float(start[0, body[0]])] for body in bodies]
     if width > 1:
-        hidden = fast.hidden_states(rows, cache=cache.expand(len(bodies)))
+        hidden = fast.hidden_states(rows, cache=continued(cache, len(bodies), cache.size))
         logits = fast.logits(hidden).float().log_softmax(-1)
         for place, body in enumerate(bodies):
             found[place] += [float(logits[place, at, token]) for at, token in enumerate(body[1:])]
