@@ -11,7 +11,7 @@ import os
 import shutil
 import tempfile
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,19 +24,33 @@ from engine.errors import VidyaError
 from vidya_tui.worker.environment import prepare
 
 ROUNDS, QUICK_ROUNDS = 3, 1
-PROMPT = 60
+PROMPT, LONG_PROMPT = 60, 2000
 TOKENS = 64
 WORDS = "Please tell me a story about a river that runs down from the hills to the sea. "
+
+
+@dataclass(frozen=True)
+class Work:
+    """What the programs do."""
+
+    answers: int
+    sampling: Sampling
+    prompt: int = PROMPT
+    """Ids; a model whose context is too short for it is left out."""
+
+
+FIVE, LONG, ROLLOUTS = "five candidates", "five candidates after a long prompt", "64 rollouts"
 WORKS = {
-    "five candidates": (5, Sampling(max_tokens=TOKENS)),
-    "64 rollouts": (
+    FIVE: Work(5, Sampling(max_tokens=TOKENS)),
+    LONG: Work(5, Sampling(max_tokens=TOKENS), LONG_PROMPT),
+    ROLLOUTS: Work(
         64,
         Sampling(temperature=1.0, top_p=1.0, repetition_penalty=1.0, max_tokens=TOKENS),
     ),
 }
-"""Work -> (number of answers, sampling parameters). Rollouts are sampled without top-p."""
+"""Rollouts are sampled without top-p."""
 ENGINES = {
-    "five candidates": (
+    FIVE: (
         "vidya",
         "transformers",
         "llama.cpp f32",
@@ -44,7 +58,8 @@ ENGINES = {
         "llama.cpp bf16",
         "llama.cpp q8_0",
     ),
-    "64 rollouts": (
+    LONG: ("vidya", "transformers", "llama.cpp f32", "llama.cpp f16"),
+    ROLLOUTS: (
         "vidya rollouts",
         "transformers",
         "llama.cpp f32",
@@ -58,13 +73,15 @@ SAME = 16
 
 def run(options: BenchOptions) -> dict[str, Any]:
     """Measures everything; writes decode.md and decode.json if `options.out` is set. With a model named, that
-    one's five candidates alone, in decode_NAME.md and .json."""
+    one's candidates alone, in decode_NAME.md and .json."""
+    from engine.storage.checkpoint import load_config
+
     where, rows = machine(), list[dict[str, Any]]()
     rounds = QUICK_ROUNDS if options.quick else ROUNDS
     sizes: tuple[str, ...] = ("10m",) if options.quick else ("10m", "49m")
     works, stem = list(WORKS), "decode"
     if options.model is not None:
-        sizes, works = (Path(options.model).name,), works[:1]
+        sizes, works = (Path(options.model).name,), [FIVE, LONG]
         stem = f"decode_{sizes[0]}"
 
     def so_far() -> dict[str, Any]:
@@ -87,6 +104,8 @@ def run(options: BenchOptions) -> dict[str, Any]:
             stack.callback(shutil.rmtree, folder, ignore_errors=True)
         for work in works:
             for size in sizes:
+                if load_config(made[size]).context < WORKS[work].prompt + TOKENS:
+                    continue
                 rows += compare(made[size], size, work, rounds, options)
                 so_far()
     return so_far()
@@ -123,21 +142,21 @@ def make_model(shipped: Path, size: str) -> Path:
     return folder
 
 
-def prompt_of(folder: Path) -> list[int]:
-    """A prompt of 60 ids."""
+def prompt_of(folder: Path, length: int) -> list[int]:
+    """A prompt of that many ids."""
     from engine.tokenizers.chat_format import encode_prompt
     from engine.tokenizers.load import load_tokenizer
 
-    ids = encode_prompt(load_tokenizer(folder), [("user", WORDS * 6)], 512, TOKENS)
-    return ids[-PROMPT:]
+    words = WORDS * (length // 10)
+    return encode_prompt(load_tokenizer(folder), [("user", words)], 2 * length, 0)[-length:]
 
 
 def compare(
     folder: Path, size: str, work: str, rounds: int, options: BenchOptions
 ) -> list[dict[str, Any]]:
     """Runs all programs on one kind of work; returns a row per program."""
-    n, sampling = WORKS[work]
-    prompt = prompt_of(folder)
+    n, sampling = WORKS[work].answers, WORKS[work].sampling
+    prompt = prompt_of(folder, WORKS[work].prompt)
     found: dict[str, list[dict[str, Any]]] = {}
     rows: list[dict[str, Any]] = []
     with ExitStack() as stack:
@@ -218,7 +237,8 @@ TITLE = "Tokens a second"
 def parts(result: dict[str, Any]) -> list[str]:
     """Text and tables of decode.md."""
     made = [
-        f"Answers of {TOKENS} tokens after a prompt of {PROMPT}, medians of {result['rounds']} rounds in "
+        f"Answers of {TOKENS} tokens after a prompt of {PROMPT}, a long one of {LONG_PROMPT:,}, medians of "
+        f"{result['rounds']} rounds in "
         "which the programs take turns, each in its own process with all cores. All tokens of all answers "
         "count, and the time includes the prompt. *Vidya is* is the median of the rounds' ratios. Vidya "
         "decodes candidates on one core, which leaves the other to the app, and those of more than 100M "

@@ -19,6 +19,8 @@ from benchmarks.common.workers import serve
 from engine.config import Sampling
 
 Ids = list[list[int]]
+BATCH = 512
+"""Tokens of a prompt that llama.cpp takes at once."""
 
 
 class Vidya:
@@ -186,7 +188,7 @@ class LlamaCpp:
         )
         settings = c.llama_context_default_params()
         settings.n_ctx, settings.n_seq_max, settings.kv_unified = 8192, 64, True
-        settings.n_batch = settings.n_ubatch = 512
+        settings.n_batch = settings.n_ubatch = BATCH
         settings.n_threads = settings.n_threads_batch = _cores()
         self._context = c.llama_init_from_model(self._model, settings)
 
@@ -197,10 +199,12 @@ class LlamaCpp:
         memory = c.llama_get_memory(self._context)
         c.llama_memory_clear(memory, False)
         samplers = [self._sampler(sampling, seed * n + i) for i in range(n)]
-        self._decode(prompt, range(len(prompt)), [0] * len(prompt), last_only=True)
+        for start in range(0, len(prompt), BATCH):
+            part = prompt[start : start + BATCH]
+            self._decode(part, range(start, start + len(part)), [0] * len(part), last_only=True)
         for sequence in range(1, n):
             c.llama_memory_seq_cp(memory, 0, sequence, -1, -1)
-        at = len(prompt) - 1
+        at = len(part) - 1
         found = [[c.llama_sampler_sample(s, self._context, at)] for s in samplers]
         first = time.perf_counter() - started
         for step in range(1, sampling.max_tokens):

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from benchmarks import BenchOptions
-from benchmarks.models import decode
-from benchmarks.models.decode import SAME, environment_of, parts
+from benchmarks.models import decode, decode_engines
+from benchmarks.models.decode import SAME, environment_of, parts, prompt_of
 from benchmarks.models.decode_engines import make
 from engine.config import GREEDY, Sampling
 from engine.errors import VidyaError
@@ -85,6 +85,34 @@ def test_a_program_that_crashes_is_a_row_and_ours_is_an_error(
     crashed.add("vidya")
     with pytest.raises(VidyaError, match="vidya"):
         decode.compare(folder, "tiny", "five candidates", 1, options)
+
+
+def test_a_prompt_has_its_length(folder: Path) -> None:
+    assert [len(prompt_of(folder, length)) for length in (60, 2000)] == [60, 2000]
+
+
+def test_llama_cpp_reads_a_prompt_in_parts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("llama_cpp")
+    pytest.importorskip("gguf")
+    greedy = _asked(2, GREEDY.with_(max_tokens=SAME))
+    do = make("llama.cpp f32", folder)
+    whole = do(**greedy)["answers"]
+    monkeypatch.setattr(decode_engines, "BATCH", 7)
+    assert do(**greedy)["answers"] == whole
+
+
+def test_a_short_context_gets_no_long_prompt(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def compare(folder: Path, size: str, work: str, *_: object) -> list[dict[str, Any]]:
+        asked.append(work)
+        return []
+
+    monkeypatch.setattr(decode, "compare", compare)
+    decode.run(BenchOptions(None, quick=True))
+    assert asked == [decode.FIVE, decode.ROLLOUTS]
 
 
 def test_only_we_start_with_what_our_program_sets(monkeypatch: pytest.MonkeyPatch) -> None:
