@@ -13,6 +13,10 @@ from engine.tokenizers.chat_format import encode_chat, encode_prompt
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.text.normalise import fold_prompt
 
+TALK = 512
+"""Most ids that stand before the last message of an example. With more, lessons in a long conversation, and
+each later look at them, would take minutes and gigabytes in a model with a context of thousands."""
+
 
 @dataclass(frozen=True)
 class Example:
@@ -99,8 +103,9 @@ def from_answer(
 ) -> Example:
     """An example that predicts only the answer to a prompt.
 
-    prompt: (role, text), ending with the user. If it does not fit in `context` ids, the oldest turns are
-    dropped. An answer longer than half of the context loses its end (`cut`). encode: in place of the
+    prompt: (role, text), ending with the user. The oldest turns are dropped if it does not fit in `context`
+    ids, or if those before the last message have more than TALK ids. An answer longer than half of the
+    context loses its end (`cut`). encode: in place of the
     tokenizer's, for what a program wrote (Tokenizer.encode_tagged).
     """
     ids = (encode or tokenizer.encode)(answer)
@@ -121,6 +126,10 @@ def _answered(
 ) -> Example:
     body = answer.answer
     head = encode_prompt(tokenizer, prompt, context, len(body))
+    if len(head) > TALK and len(prompt) > 1:
+        message = encode_prompt(tokenizer, prompt[-1:], context, len(body))
+        room = min(context, len(message) + TALK + len(body))
+        head = encode_prompt(tokenizer, prompt, room, len(body))
     row = conversation(tokenizer, (*head, *body), (False,) * len(head) + (True,) * len(body))
     return replace(
         row,
