@@ -22,8 +22,8 @@ from engine.config import ModelConfig
 from engine.passes import RMSNorm
 
 FUSED = 512
-"""Tokens of a row from which its attention is fused in training on a CPU. For shorter rows the fused kernel's
-backward pass is slow; for longer ones the separate products need memory for T² numbers a head."""
+"""Tokens of a row from which its attention is fused on a CPU. For shorter rows the fused kernel's backward
+pass is slow; for longer ones the separate products need memory for T² numbers a head."""
 
 
 class Attention(nn.Module):
@@ -65,14 +65,13 @@ class Attention(nn.Module):
             return self.out(mixed.transpose(1, 2).reshape(b, t, h * e))
         # the G query heads of one key/value head form one matrix, so keys and values need no copies
         query = (query * (1.0 / math.sqrt(e))).reshape(b, k, (h // k) * t, e)
-        if t >= FUSED or not torch.is_grad_enabled():
+        if t >= FUSED:
             kind = value.dtype  # under autocast, apply_rope returned query and key in float32
+            seen = mask.to(kind)
+            if seen.shape[2] > 1:
+                seen = seen.repeat(1, 1, h // k, 1)
             mixed = F.scaled_dot_product_attention(
-                query.to(kind),
-                key.to(kind),
-                value,
-                attn_mask=mask.to(kind).repeat(1, 1, h // k, 1),
-                scale=1.0,
+                query.to(kind), key.to(kind), value, attn_mask=seen, scale=1.0
             )
         else:
             scores = (query @ key.transpose(-1, -2)).view(b, k, h // k, t, -1)  # (B, K, G, T, S)

@@ -190,8 +190,10 @@ class PackedModel:
         cache.reserve(t)
         if mask is None and t > 1:
             mask = causal_mask(t, start, self.device)
-        if mask is not None:  # a group's G queries of a token are adjacent: (B or 1, 1, TG, S)
-            mask = mask.to(self.dtype).repeat_interleave(group, 2)
+        if mask is not None:
+            mask = mask.to(self.dtype)
+            if mask.shape[2] > 1:  # a group's G queries of a token are adjacent: (B or 1, 1, TG, S)
+                mask = mask.repeat_interleave(group, 2)
         x = F.embedding(ids, self._embedding).view(b * t, -1)
         for layer, block in enumerate(self._blocks):
             heads = block.qkv(self._normed(x, block.attention_norm)).view(b, t, k, group + 2, e)

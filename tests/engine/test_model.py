@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+from engine import model as modelling
 from engine.cache import KeyValueCache
 from engine.config import CONFIGS
 from engine.model import Model, document_mask, fused_attention
@@ -45,6 +46,30 @@ def test_cached_equals_uncached(tiny_model: Model, pieces: list[int]) -> None:
         for part in ids.split(pieces, dim=1)
     ]
     torch.testing.assert_close(torch.cat(parts, 1), tiny_model(ids), atol=2e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("masked", [None, "documents", "keys"])
+def test_long_rows_are_fused(
+    tiny_model: Model, monkeypatch: pytest.MonkeyPatch, masked: str | None
+) -> None:
+    ids = _ids(tiny_model, 2, 24)
+    mask = None
+    if masked == "documents":
+        mask = document_mask(torch.arange(24).expand(2, 24) // 7)
+    elif masked == "keys":  # of a row that is padded, as the sentence encoder's
+        mask = torch.zeros(2, 1, 1, 24)
+        mask[1, ..., 20:] = float("-inf")
+    found = []
+    for fused in (25, 24):
+        monkeypatch.setattr(modelling, "FUSED", fused)
+        tiny_model.zero_grad()
+        logits = tiny_model(ids, mask=mask)
+        logits.logsumexp(-1).sum().backward()
+        gradients = [p.grad.clone() for p in tiny_model.parameters() if p.grad is not None]
+        found.append([logits.detach(), *gradients])
+    assert len(found[0]) > 1
+    for one, other in zip(*found, strict=True):
+        torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-3)
 
 
 @torch.no_grad()
