@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Literal
 
 import click
@@ -42,7 +41,7 @@ from vidya_tui.state import learner as learner_state
 @click.option("--ask", "ask_id", type=int, help="Number of the ask. Default: the latest.")
 @click.option(
     "--file",
-    type=click.Path(path_type=Path),
+    type=click.Path(),
     help="Lessons to teach, one JSON object per line; - is stdin.",
 )
 @click.option("--no-wait", is_flag=True, help="Only write to the journal; the next `vidya` learns.")
@@ -55,7 +54,7 @@ def teach(
     end: bool,
     words: str | None,
     ask_id: int | None,
-    file: Path | None,
+    file: str | None,
     no_wait: bool,
     options: Options,
 ) -> None:
@@ -123,7 +122,7 @@ def silent(options: Options) -> Iterator[LocalTeacher]:
             journal.close()
 
 
-def _read(file: Path) -> list[Lesson]:
+def _read(file: str) -> list[Lesson]:
     from learning.data.lesson_file import ADVICE, parse_rows, to_lessons
 
     data, name = read_file(file, ADVICE)
