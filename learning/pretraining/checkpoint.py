@@ -133,9 +133,8 @@ def check_order(folder: Path, order: Mapping[str, Any]) -> None:
     """Raises ConfigError as `resume_run` does if the folder's run was begun with other settings; reads no
     weights. order: what is known of the identity before the data is read."""
     path = folder / TRAINING
-    with contextlib.suppress(
-        CheckpointError, KeyError, ValueError
-    ):  # resume_run tells what is wrong
+    # what is wrong with the file itself is told by resume_run
+    with contextlib.suppress(CheckpointError, KeyError, ValueError):
         begun = json.loads(read_metadata(path)["identity"])
         _refuse_other(path, begun, {"data": begun.get("data"), **order})
 
