@@ -80,6 +80,8 @@ CRITERION = (
     f"asks for, and the loss on talk rises by {TALK:.0%} at most. A run without success in warm-up does not "
     "meet it."
 )
+MINUTES = 60.0
+"""Longest time of a run."""
 SETTINGS = PracticeSettings()
 """Of the full run: those of `vidya practice`."""
 QUICK = with_options(SETTINGS, (*QUICK_PRACTICE, "warm_up.enough=0"))
@@ -93,7 +95,9 @@ def run(options: BenchOptions) -> dict[str, Any]:
     set_ones = os.environ.get("VIDYA_PRACTICE_OPTIONS", "").split()
     stem = options.stem("practice_learning")
     same: dict[str, Any] = {"model": options.model or DEFAULT_MODEL, "options": set_ones or None}
-    same["quick"] = options.quick or None  # as in results from before it was told
+    minutes = float(os.environ.get("VIDYA_MINUTES", MINUTES))
+    # None where it is the usual, as in results from before it was told
+    same |= {"quick": options.quick or None, "minutes": None if minutes == MINUTES else minutes}
     result: dict[str, Any] = {"machine": machine(), **same, "runs": []}
     result["runs"] = earlier(options.out, stem, same).get("runs", [])
     with scratch_home(options) as (home, name):
@@ -102,7 +106,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
             for plan in plans:
                 if any((r["task"], r["seed"]) == (plan.task, seed) for r in result["runs"]):
                     continue
-                result["runs"].append(_practise(folder, plan, seed, set_ones, options))
+                result["runs"].append(_practise(folder, plan, seed, set_ones, minutes, options))
                 if options.out:
                     command = options.command("practice_learning", seeded=True, corpus=True)
                     tasks = dict.fromkeys(one["task"] for one in result["runs"])
@@ -110,16 +114,22 @@ def run(options: BenchOptions) -> dict[str, Any]:
                         command = f"VIDYA_TASKS={','.join(tasks)} {command}"
                     if set_ones:
                         command = f'VIDYA_PRACTICE_OPTIONS="{" ".join(set_ones)}" {command}'
+                    if minutes != MINUTES:
+                        command = f"VIDYA_MINUTES={minutes:g} {command}"
                     _write(options.out, stem, command, result)
     return result
 
 
 def _practise(
-    folder: Path, plan: Plan, seed: int, set_ones: Sequence[str], options: BenchOptions
+    folder: Path,
+    plan: Plan,
+    seed: int,
+    set_ones: Sequence[str],
+    minutes: float,
+    options: BenchOptions,
 ) -> dict[str, Any]:
     settings = QUICK if options.quick else SETTINGS
     if not options.quick:
-        minutes = float(os.environ.get("VIDYA_MINUTES", "60"))
         warm_up = replace(settings.warm_up, enough=plan.enough)
         settings = replace(settings, warm_up=warm_up, seconds=60.0 * minutes)
     settings = replace(settings, steps=2 if options.quick else plan.steps)

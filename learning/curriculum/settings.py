@@ -49,6 +49,7 @@ class CurriculumSettings:
         """Raises ConfigError."""
         check(
             self,
+            "curriculum",
             **{name: 0.0 <= getattr(self, name) <= 1.0 for name in ("floor", "first", "share")},
             **{name: 0.0 < getattr(self, name) <= 1.0 for name in ("rate", "exploration")},
             temperature=0.0 < self.temperature < math.inf,

@@ -193,16 +193,20 @@ def practice_steps(store: Store, run: int) -> list[dict[str, Any]]:
     return [json.loads(figures) for (figures,) in store.rows(sql, run)]
 
 
-def kept_curriculum(store: Store, arms: Sequence[str], method: str) -> KeptCurriculum | None:
-    """What the curriculum `method` had learned in the run that had most of these arms, and of several in the
-    newest; None if none of them was ever practised with it."""
+def kept_curriculum(
+    store: Store, arms: Sequence[str], method: str, model: str
+) -> KeptCurriculum | None:
+    """What the curriculum `method` had learned in the run of this model that had most of these arms, and of
+    several in the newest; None if the model never practised one of them with it. model: name of its
+    folder."""
     sql = """SELECT figures FROM practice_steps WHERE practice = ?
         ORDER BY step DESC, rowid DESC LIMIT 1"""
     best, most = None, 0
     for entry in practice_entries(store):
-        if entry.record["options"]["curriculum.method"] != method:
+        record = entry.record
+        if (record["model"], record["options"]["curriculum.method"]) != (model, method):
             continue
-        practised = tuple(entry.record.get("arms", ()))
+        practised = tuple(record.get("arms", ()))
         shared = len(set(practised) & set(arms))
         row = store.row(sql, entry.id) if shared > most else None
         if row and (state := json.loads(row[0]).get("curriculum")):

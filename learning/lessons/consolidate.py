@@ -154,8 +154,8 @@ class Consolidator:
                     return
         self._fresh.remove(rehearsal)
         if rehearsal.lesson is not None and rehearsal.done:
-            lesson, pause = rehearsal.lesson, self._transaction.pause
-            found = measure(self._transaction, lesson, example, rehearsal.others, pause)
+            lesson = rehearsal.lesson
+            found = measure(self._transaction, lesson, example, rehearsal.others)
             if found.ways_asked or found.neighbours_leaked:
                 self._tell(Understood(lesson, found))
 

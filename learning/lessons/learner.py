@@ -64,7 +64,7 @@ class Learner:
     ) -> None:
         """`pause` is called before every micro-batch and may raise Stopped."""
         self.folder, self.journal, self.settings = folder, journal, settings or TeachSettings()
-        self.home, self._pause, self._tell = home, pause, tell
+        self.home, self._tell = home, tell
         self._rng = random.Random(seed)
         for part in (home.path, home.exports_path, home.models_path):
             remove_leftovers(part)
@@ -224,7 +224,7 @@ class Learner:
         self.journal.add_measure("book_recall", tracker.recall(replay.book))
         self.journal.add_measure("lessons_known", tracker.recall(replay.taught))
         self.caches.tidy()
-        return measure(self.transaction, lesson.id, main, others, self._pause)
+        return measure(self.transaction, lesson.id, main, others)
 
     def _commit(self, lesson: Lesson, steps: int, riders: list[int]) -> Commit:
         """riders: weak lessons that were learned along with it."""

@@ -8,7 +8,7 @@ quarter of a second of one core a lesson at 10M, and half of that after its rehe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from engine.rollout import message_answers
 from learning.data.examples import Example
@@ -42,7 +42,7 @@ def others_before(transaction: WeightTransaction, example: Example) -> list[str]
     """Those of `all_others` whose published answers do not have the lesson's own words. Call it before the
     lesson is taught."""
     found = _not_taught(transaction, all_others(example))
-    told = _told(transaction, example, found, transaction.pause)
+    told = _told(transaction, example, found)
     return [text for text in found if text not in told]
 
 
@@ -51,11 +51,10 @@ def measure(
     lesson: int,
     example: Example | None,
     others: Sequence[str],
-    pause: Callable[[], None] = lambda: None,
 ) -> Understanding:
     """`understanding` of a published lesson, which it also writes into the journal. lesson: its number there.
     example: None: the lesson is not known, and nothing is asked."""
-    found = understanding(transaction, example, others, pause) if example else Understanding()
+    found = understanding(transaction, example, others) if example else Understanding()
     keep_understanding(transaction.journal, lesson, found)
     return found
 
@@ -64,7 +63,6 @@ def understanding(
     transaction: WeightTransaction,
     example: Example,
     others: Sequence[str],
-    pause: Callable[[], None] = lambda: None,
 ) -> Understanding:
     """Asks a remembered lesson in up to WAYS unseen wordings, alone, and the other questions. An answer is
     known if greedy decoding gives it word for word. Another question is told if its greedy answer has more
@@ -74,10 +72,10 @@ def understanding(
     if not stands_alone(example.question):
         return Understanding()
     ways = caches.unseen_wordings(example, WAYS)
-    checked = knowledge(caches.upper, ways, pause=pause)
+    checked = knowledge(caches.upper, ways, pause=transaction.pause)
     caches.tidy()  # they are hardly ever asked again
     asked = _not_taught(transaction, others)
-    told = _told(transaction, example, asked, pause)
+    told = _told(transaction, example, asked)
     known = sum(item.known for item in checked)
     return Understanding(known, len(ways), len(told), len(asked))
 
@@ -92,7 +90,6 @@ def _told(
     transaction: WeightTransaction,
     example: Example,
     questions: Sequence[str],
-    pause: Callable[[], None],
 ) -> list[str]:
     """Those whose published answer, by greedy decoding, has most words that the example's answer adds to its
     question."""
@@ -103,7 +100,7 @@ def _told(
         1,
         max_tokens=len(example.answer) + ROOM,
         temperature=0.0,
-        pause=pause,
+        pause=transaction.pause,
     )
     words = own_words(example.question, example.said)
     return [

@@ -125,13 +125,14 @@ class RetentionSettings:
         check(self, **{name: 0 <= getattr(self, name) < math.inf for name in names})
 
 
-def check(settings: Any, /, **good: bool) -> None:
-    """Raises ConfigError for the first field that is not good, with its text, which has the range."""
+def check(settings: Any, whose: str = "practice", /, **good: bool) -> None:
+    """Raises ConfigError for the first field that is not good, with its text, which has the range. whose:
+    what the settings are of; the error begins with it."""
     kind: type = type(settings)
     for name, fits in good.items():
         if not fits:
             raise ConfigError(
-                f"practice: {name} is {_typed(settings, name)}",
+                f"{whose}: {name} is {_typed(settings, name)}",
                 f"give another value: {field_texts(kind)[name]}",
             )
 

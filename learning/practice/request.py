@@ -303,9 +303,8 @@ class PracticeJob:
         return SingleSource(task, rng, fits)
 
     def _resume(self, choice: ArmChoice) -> dict[str, Any]:
-        """Goes on with what a curriculum knew when most of these arms were practised last, or, in a
-        repetition, when the repeated run began; a run whose record was erased, with what it knows now.
-        Returns it; {} if there is nothing."""
+        """Loads what a curriculum knew when this model practised most of these arms last; in a repetition,
+        when the repeated run began; after a record was erased, what it knows now. {} if there is nothing."""
         if self._telling.run is not None:
             return choice.state()
         arms, again = self._request.arms, self._request.again
@@ -313,8 +312,9 @@ class PracticeJob:
             state = dict(practice_entry(self._journal, again).record.get("curriculum", {}))
             kept: KeptCurriculum | None = KeptCurriculum(arms, state)
         else:
+            folder = self._transaction.weights.folder
             method = named_values(self.settings)["curriculum.method"]
-            kept = kept_curriculum(self._journal, arms, method)
+            kept = kept_curriculum(self._journal, arms, method, folder.name)
         if kept is None or not kept.state:
             return {}
         choice.load(kept.state, [kept.arms.index(a) if a in kept.arms else None for a in arms])

@@ -25,6 +25,7 @@ import torch
 from engine.errors import CheckpointError, ConfigError
 from engine.model import Model
 from engine.storage.checkpoint import load_tensors, save_model, save_tensors
+from engine.storage.checkpoint_files import read_metadata
 from engine.storage.disk import unwritable
 from engine.storage.files import make_private_folder, remove_leftovers, write_atomically
 from engine.storage.reading import read_json
@@ -114,12 +115,7 @@ def resume_run(
         raise CheckpointError(
             f"{path}: is no checkpoint of this program ({error})", "choose another --out"
         ) from error
-    other = [key for key in {**identity, **begun} if begun.get(key) != identity.get(key)]
-    if other:
-        raise ConfigError(
-            f"{path}: this run was begun with other {', '.join(other)}",
-            "give the same as then, or choose another --out",
-        )
+    _refuse_other(path, begun, identity)
     try:
         model.load_state_dict(_under("model/", tensors))
     except RuntimeError as error:
@@ -131,6 +127,25 @@ def resume_run(
     spikes.refused, spikes.broken = judged["refused"], judged["broken"]
     spikes.loss, spikes.norm = running["loss"], running["norm"]
     return progress
+
+
+def check_order(folder: Path, order: Mapping[str, Any]) -> None:
+    """Raises ConfigError as `resume_run` does if the folder's run was begun with other settings; reads no
+    weights. order: what is known of the identity before the data is read."""
+    path = folder / TRAINING
+    # what is wrong with the file itself is told by resume_run
+    with contextlib.suppress(CheckpointError, KeyError, ValueError):
+        begun = json.loads(read_metadata(path)["identity"])
+        _refuse_other(path, begun, {"data": begun.get("data"), **order})
+
+
+def _refuse_other(path: Path, begun: Mapping[str, Any], identity: Mapping[str, Any]) -> None:
+    other = [key for key in {**identity, **begun} if begun.get(key) != identity.get(key)]
+    if other:
+        raise ConfigError(
+            f"{path}: this run was begun with other {', '.join(other)}",
+            "give the same as then, or choose another --out",
+        )
 
 
 def _under(prefix: str, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:

@@ -18,7 +18,7 @@ import torch
 from engine.config import CONFIGS, ModelConfig
 from engine.errors import ConfigError, DataError
 from engine.model import Model
-from engine.storage.checkpoint import load_model
+from engine.storage.checkpoint import load_config, load_model
 from engine.storage.weight_files import current_version, has_weights
 from engine.tokenizers.load import load_tokenizer
 from engine.tokenizers.ranks import train_tokenizer
@@ -73,6 +73,11 @@ class Job:
                 raise DataError(
                     f"the mixture's weight of {name!r} is {weight}", "give 0 or more passes"
                 )
+
+    def context(self) -> int:
+        """The model's context, in tokens. Raises CheckpointError or ConfigError for an unreadable model."""
+        config = CONFIGS[self.config] if self.start is None else load_config(self.start)
+        return config.context
 
 
 @dataclass(frozen=True)

@@ -117,7 +117,7 @@ def pretrain(
     a row that are not finite; ConfigError for inconsistent settings, or if torch should compile and cannot;
     CheckpointError.
     """
-    _check(model, settings, team)
+    check_rows(settings, model.config.context, team)
     optimizer = optimizer_of(model, settings)
     spikes = Spikes(settings.spike)
     identity = _identity(stream, settings)
@@ -261,11 +261,13 @@ def _entry(
     )
 
 
-def _check(model: Model, settings: PretrainSettings, team: ProcessGroup) -> None:
-    if settings.row > model.config.context:
+def check_rows(settings: PretrainSettings, context: int, team: ProcessGroup) -> None:
+    """Raises ConfigError if rows are longer than the model's context, in tokens, or do not divide among the
+    processes."""
+    if settings.row > context:
         raise ConfigError(
             f"pretrain: rows of {settings.row} tokens are longer than the model's context",
-            f"give at most {model.config.context}",
+            f"give at most {context}",
         )
     if settings.rows % (team.size * settings.micro_rows):
         raise ConfigError(
@@ -277,11 +279,20 @@ def _check(model: Model, settings: PretrainSettings, team: ProcessGroup) -> None
 
 def _identity(stream: TokenStream, settings: PretrainSettings) -> dict[str, Any]:
     """Everything that determines the order of the batches."""
-    chosen = [settings.curriculum, settings.curriculum_rows, settings.curriculum_cost]
     return {
         "data": stream.corpus.digest,
-        "mixture": {k: v for k, v in sorted(stream.weights.items()) if v != 1.0},
-        "shuffling seed": stream.seed,
+        **chosen_order(stream.weights, stream.seed, settings),
+    }
+
+
+def chosen_order(
+    mixture: Mapping[str, float], seed: int, settings: PretrainSettings
+) -> dict[str, Any]:
+    """What determines the order of the batches besides the data."""
+    chosen = [settings.curriculum, settings.curriculum_rows, settings.curriculum_cost]
+    return {
+        "mixture": {k: v for k, v in sorted(mixture.items()) if v != 1.0},
+        "shuffling seed": seed,
         "row size": settings.row,
         "rows": settings.rows,
         **({"lives": True} if settings.lives else {}),

@@ -19,6 +19,7 @@ from vidya_tui.cli.common import LocalTeacher, common, lessons_wait, local_teach
 from vidya_tui.cli.stdin import message
 from vidya_tui.cli.taste.best import best_by_taste
 from vidya_tui.options import Options
+from vidya_tui.settings.file import Settings
 from vidya_tui.state import learner as learner_state
 
 if TYPE_CHECKING:  # the session is imported when it is needed
@@ -86,28 +87,14 @@ def ask(
     from vidya_tui.controller.preferences import prepare
     from vidya_tui.session.session import Session
 
-    if again is not None and (prompt is not None or raw):
-        raise click.UsageError("--again asks the latest message: give no other, and not --raw")
-    if again is not None and not again.strip():
-        raise click.UsageError('--again needs a reason: --again "shorter please"')
-    if raw and best_of:
-        raise click.UsageError("--best-of goes without --raw: a continued text has no taste")
+    _check_usage(prompt, best_of, again, raw)
     text = message(prompt) if again is None else ""
-    settings = options.settings
     drawn = ModelStore(options.home).generation(options.chosen_model).sampling
-    for name, value in (("--temperature", temperature), ("--top-p", top_p)):
-        if value is not None and math.isnan(value):
-            raise click.UsageError(f"{name} is NaN: give a number")
-    settings = replace(
-        settings,
-        temperature=settings.temperature if temperature is None else temperature,
-        top_p=settings.top_p if top_p is None else top_p,
-        max_tokens=max_tokens or settings.max_tokens,
-    )
-    sampling = settings.sampling_of(drawn)
+    settings = _chosen(options.settings, temperature, top_p, max_tokens)
     with local_teacher(options) as place:
         assert place.teacher is not None
         if raw:
+            sampling = settings.sampling_of(drawn)
             request = Generate(0, (Turn("user", text),), count, sampling, options.seed, raw=True)
             _go_on(place, request, options)
             return
@@ -120,34 +107,62 @@ def ask(
         if recall is not None:
             session.recall = recall
         asked = session.say(text) if again is None else _again(session, again)
-
-        with answers.while_written(options.as_json) as show:
-
-            def heard(event: Event) -> None:
-                session.handle(event)
-                if isinstance(event, MessageCut):
-                    say(learner_state.cut(event))
-                if isinstance(event, Ready) and event.continues_only:
-                    say(f"{event.model} was trained on plain text only: {ADVICE}")
-                if isinstance(event, CandidateDone) and options.as_json:
-                    answers.as_row(event)
-                show(session.cards)
-
-            done = place.next(heard, AskDone)
+        done = _answered(place, session, options)
         surest = session.cards[0].index if session.cards and session.cards[0].said else None
         liked = best(asked.turns, session.cards) if best else None
         if options.as_json:
             _print_done(done, ask=asked.id, surest=surest, best=liked.index if liked else None)
-            return
-        if liked is not None:
+        elif liked is not None:
             answers.print_one(None, liked.said)
             say(f"{liked.index} of {best_of}: vidya teach --ask {asked.id} --pick K judges them")
-            return
-        answers.print_all(session.cards, asked.id)
-        if waiting := place.journal.waiting_count():
-            say(lessons_wait(waiting))
-        if count > 1 and surest is not None:
-            click.echo(f"surest: {surest}")
+        else:
+            answers.print_all(session.cards, asked.id)
+            if waiting := place.journal.waiting_count():
+                say(lessons_wait(waiting))
+            if count > 1 and surest is not None:
+                click.echo(f"surest: {surest}")
+
+
+def _check_usage(prompt: str | None, best_of: int | None, again: str | None, raw: bool) -> None:
+    """Raises UsageError for what does not go together."""
+    if again is not None and (prompt is not None or raw):
+        raise click.UsageError("--again asks the latest message: give no other, and not --raw")
+    if again is not None and not again.strip():
+        raise click.UsageError('--again needs a reason: --again "shorter please"')
+    if raw and best_of:
+        raise click.UsageError("--best-of goes without --raw: a continued text has no taste")
+
+
+def _chosen(
+    settings: Settings, temperature: float | None, top_p: float | None, max_tokens: int | None
+) -> Settings:
+    """The settings with those of the command line. Raises UsageError for NaN."""
+    for name, value in (("--temperature", temperature), ("--top-p", top_p)):
+        if value is not None and math.isnan(value):
+            raise click.UsageError(f"{name} is NaN: give a number")
+    return replace(
+        settings,
+        temperature=settings.temperature if temperature is None else temperature,
+        top_p=settings.top_p if top_p is None else top_p,
+        max_tokens=max_tokens or settings.max_tokens,
+    )
+
+
+def _answered(place: LocalTeacher, session: Session, options: Options) -> AskDone:
+    """Waits until all answers have ended; shows them meanwhile, or prints each as a row of JSON."""
+    with answers.while_written(options.as_json) as show:
+
+        def heard(event: Event) -> None:
+            session.handle(event)
+            if isinstance(event, MessageCut):
+                say(learner_state.cut(event))
+            if isinstance(event, Ready) and event.continues_only:
+                say(f"{event.model} was trained on plain text only: {ADVICE}")
+            if isinstance(event, CandidateDone) and options.as_json:
+                answers.as_row(event)
+            show(session.cards)
+
+        return place.next(heard, AskDone)
 
 
 def _again(session: Session, reason: str) -> Ask:

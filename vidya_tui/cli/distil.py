@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--prompts",
-    type=click.Path(path_type=Path),
+    type=click.Path(),
     help="A text file, one opening a line, - is stdin; else those that come with vidya.",
 )
 @click.option("--count", type=click.IntRange(1), help="Only so many openings.")
@@ -68,7 +67,7 @@ if TYPE_CHECKING:
 def distil(
     teacher: str,
     student: str | None,
-    prompts: Path | None,
+    prompts: str | None,
     count: int | None,
     way: str,
     beta: float,
@@ -110,7 +109,7 @@ def distil(
 def _distil(
     teacher_name: str,
     student_name: str,
-    prompts: Path | None,
+    prompts: str | None,
     settings: DistillationSettings,
     dry_run: bool,
     stop: Callable[[], bool],
@@ -129,7 +128,7 @@ def _distil(
     from learning.models.store import ModelStore
 
     home, store = options.home, ModelStore(options.home)
-    given = read_file(prompts, OPENINGS) if prompts else None
+    given = read_file(prompts, OPENINGS) if prompts is not None else None
     asked = chosen_openings(given, settings.count)
     folder, own_folder = store.resolve(teacher_name), store.resolve(student_name)
     check_pair(folder, own_folder)

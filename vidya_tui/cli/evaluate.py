@@ -21,39 +21,39 @@ from vidya_tui.options import Options
 )
 @click.option(
     "--lessons",
-    type=click.Path(path_type=Path),
+    type=click.Path(),
     help="Lessons to test, one JSON object per line; by their keys too, if they have any. - is stdin.",
 )
 @click.option(
     "--text",
-    type=click.Path(path_type=Path),
+    type=click.Path(),
     help="JSON lines of texts or turns, for the loss; - is stdin.",
 )
 @common
-def evaluate(book: Path | None, lessons: Path | None, text: Path | None, options: Options) -> None:
+def evaluate(book: Path | None, lessons: str | None, text: str | None, options: Options) -> None:
     """Measures what the model knows, without learning.
 
     Answers are greedy and free-running, by the weights alone. Exact: the answer is the taught one; case,
     white space and spaces before punctuation do not count. By key: it holds every word or alternative of
     the lesson's "key" and none of its "not".
     """
-    if str(lessons) == str(text) == "-":
+    if lessons == text == "-":
         raise click.UsageError("--lessons and --text cannot both be standard input")
     from learning.data.lesson_file import ADVICE, check_measured, parse_rows, to_lessons
     from personality.book import BookError, read_book, shipped_book_path
 
     try:
-        wanted = book or (None if lessons or text else shipped_book_path())
+        wanted = book or (shipped_book_path() if lessons is None and text is None else None)
         entries = read_book(wanted) if wanted else None
     except BookError as error:
         raise DataError(str(error)) from error
     lesson_rows = None
-    if lessons:
+    if lessons is not None:
         data, name = read_file(lessons, ADVICE)
         lesson_rows = parse_rows(data, name)
         to_lessons(lesson_rows, name)
         check_measured(lesson_rows, name)
-    text_rows = _text_rows(text) if text else None
+    text_rows = _text_rows(text) if text is not None else None
 
     from engine.storage.checkpoint import load_model
     from engine.tokenizers.load import load_tokenizer
@@ -84,12 +84,12 @@ def _shown(numbers: dict[str, Any]) -> str:
     )
 
 
-def _text_rows(path: Path) -> list[dict[str, Any]]:
+def _text_rows(name: str) -> list[dict[str, Any]]:
     """Reads rows of {"text"} or {"turns"}. Raises DataError with file and line."""
     from learning.data.lesson_file import ADVICE, parse_rows
 
     forms = 'give {"text": ...} or {"turns": [{"role", "text"}, ...]}'
-    data, name = read_file(path, ADVICE)
+    data, name = read_file(name, ADVICE)
     rows = parse_rows(data, name, forms)
     for row in rows:
         turns = row.get("turns")

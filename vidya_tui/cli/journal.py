@@ -135,34 +135,30 @@ def search(text: str, options: Options) -> None:
     show_default=True,
     help="jsonl: everything; trl: preferences for other programs.",
 )
-@click.option(
-    "--out", type=click.Path(path_type=Path), help="A file. Default, and -: standard output."
-)
+@click.option("--out", type=click.Path(), help="A file. Default, and -: standard output.")
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
 @common
-def export(form: str, out: Path | None, force: bool, options: Options) -> None:
+def export(form: str, out: str | None, force: bool, options: Options) -> None:
     """Writes the whole journal (jsonl, for `import`), or prompt/chosen/rejected rows (trl)."""
-    out = None if str(out) == "-" else out
-    check_free(out, force=force)
+    target = None if out in (None, "-") else Path(out)
+    check_free(target, force=force)
     with open_journal(options) as journal:
         rows = journal.export_trl() if form == "trl" else journal.export_rows()
         lines = [json.dumps(row, ensure_ascii=False) for row in rows]
     if form == "trl" and not lines:
         say("there are no preferences yet: pick an answer, or correct one")
-    if out is None:
+    if target is None:
         for line in lines:
             print_line(line)
         return
-    write_export(out, "".join(line + "\n" for line in lines))
+    write_export(target, "".join(line + "\n" for line in lines))
     say(f"{counted(len(lines), 'row')} written to {out}")
 
 
 @journal_group.command("import")
-@click.argument(
-    "file", type=click.Path(path_type=Path), help="A file from `journal export`; `-` is stdin."
-)
+@click.argument("file", type=click.Path(), help="A file from `journal export`; `-` is stdin.")
 @common
-def import_journal(file: Path, options: Options) -> None:
+def import_journal(file: str, options: Options) -> None:
     """Adds what is new in FILE, written by `journal export`: conversations and lessons, and what was said,
     judged or undone since then in those that exist here."""
     rows, name = _rows(file)
@@ -178,7 +174,7 @@ def import_journal(file: Path, options: Options) -> None:
         say(lessons_wait(waiting))
 
 
-def _rows(file: Path) -> tuple[list[dict[str, Any]], str]:
+def _rows(file: str) -> tuple[list[dict[str, Any]], str]:
     """The rows of an export, each with its line number, and the file's name. Raises DataError with file and
     line."""
     advice = "give a file that `vidya journal export` wrote; nothing was added"

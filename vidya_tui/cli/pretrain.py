@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -143,7 +144,6 @@ def pretrain(
     from learning.models.store import ModelStore
     from learning.objectives.processes import team_of_environment
     from learning.pretraining.job import Job, check_out, default_out
-    from learning.pretraining.settings import PretrainSettings
 
     if minutes is not None and tokens is not None:
         raise click.UsageError("give --minutes or --tokens, not both")
@@ -193,10 +193,6 @@ def pretrain(
         adam_lr = LIVES_RATE
     if adam_lr is not None:
         chosen["adam_lr"] = adam_lr
-    # raises now, before the data is read; the smallest value stands for what the data decides
-    least = {"row": 2, "micro_rows": 1, "tokens": 1 if minutes is None else None}
-    known = {name: value for name, value in chosen.items() if value is not None}
-    PretrainSettings(**{**least, **known})
     with team_of_environment(device) as (team, own_device):
         from learning.pretraining.checkpoint import run_folder
 
@@ -209,23 +205,28 @@ def _run(
 ) -> None:
     """Prepares, trains, measures and reports. Raises KeyboardInterrupt after an interrupted run."""
     from learning.pretraining import job as pretrain_job
-    from learning.pretraining.checkpoint import read_record, write_record
+    from learning.pretraining.checkpoint import check_order, read_record, write_record
     from learning.pretraining.lives_stage import LivesStage
-    from learning.pretraining.loop import adamw, muon_adamw, no_more
+    from learning.pretraining.loop import adamw, check_rows, chosen_order, muon_adamw, no_more
     from learning.pretraining.loop import pretrain as train
     from learning.pretraining.settings import PretrainSettings
     from learning.pretraining.sources import measurable_sources
 
     tell = say if team.leads else _silent
+    context = job.context()
+    usual = {"row": min(256, context)}
+    usual["micro_rows"] = pretrain_job.micro_rows(chosen["rows"], team, device)
+    unlimited = chosen["tokens"] is None and chosen["minutes"] is None
+    if unlimited:
+        usual["tokens"] = 1  # until the data is known
+    given = {name: value for name, value in chosen.items() if value is not None}
+    settings = PretrainSettings(**{**usual, **given})
+    check_rows(settings, context, team)
+    check_order(job.out, chosen_order(job.mixture, job.seed, settings))
     ready = pretrain_job.prepare(job, device, team, tell)
     model, stream = ready.model, ready.stream
-    if chosen["tokens"] is None and chosen["minutes"] is None:
-        chosen["tokens"] = pretrain_job.default_tokens(stream, model.config)
-    chosen["row"] = chosen["row"] or min(256, model.config.context)
-    chosen["micro_rows"] = chosen["micro_rows"] or pretrain_job.micro_rows(
-        chosen["rows"], team, device
-    )
-    settings = PretrainSettings(**chosen)
+    if unlimited:
+        settings = replace(settings, tokens=pretrain_job.default_tokens(stream, model.config))
     if settings.curriculum:  # before the model is measured, which takes time
         measurable_sources(stream.corpus)
     limit = f"{settings.tokens:,} tokens" if settings.tokens else f"{settings.minutes:g} min"

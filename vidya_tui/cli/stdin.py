@@ -34,15 +34,15 @@ def message(words: str | None) -> str:
     return text
 
 
-def read_file(path: Path, advice: str) -> tuple[bytes, str]:
-    """The contents of a file and its name for errors; `-` is standard input. advice: the next step if it
-    cannot be read. Raises DataError then."""
-    if str(path) == "-":
+def read_file(name: str, advice: str) -> tuple[bytes, str]:
+    """The contents of a file and its name for errors; `-` is standard input. name: as it was typed, because
+    a Path of ./- is that of -. advice: the next step if it cannot be read. Raises DataError then."""
+    if name == "-":
         return b"" if sys.stdin is None else sys.stdin.buffer.read(), "standard input"
     try:
-        return path.read_bytes(), str(path)
+        return Path(name).read_bytes(), name
     except OSError as error:
-        raise DataError(f"{path}: cannot be read ({reason(error)})", advice) from error
+        raise DataError(f"{name}: cannot be read ({reason(error)})", advice) from error
 
 
 class StoredFile(click.Path):

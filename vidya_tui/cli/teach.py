@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Literal
 
 import click
@@ -42,7 +41,7 @@ from vidya_tui.state import learner as learner_state
 @click.option("--ask", "ask_id", type=int, help="Number of the ask. Default: the latest.")
 @click.option(
     "--file",
-    type=click.Path(path_type=Path),
+    type=click.Path(),
     help="Lessons to teach, one JSON object per line; - is stdin.",
 )
 @click.option("--no-wait", is_flag=True, help="Only write to the journal; the next `vidya` learns.")
@@ -50,30 +49,21 @@ from vidya_tui.state import learner as learner_state
 def teach(
     pick: int | None,
     text: str | None,
-    rate: str | None,
+    rate: Literal["good", "bad"] | None,
     reason: str | None,
     end: bool,
     words: str | None,
     ask_id: int | None,
-    file: Path | None,
+    file: str | None,
     no_wait: bool,
     options: Options,
 ) -> None:
     """Judges an ask, or teaches a file of lessons; returns when the model has learned."""
-    given = [value for value in (pick, text, rate, file) if value is not None]
-    if len(given) != 1:
+    if sum(value is not None for value in (pick, text, rate, file)) != 1:
         raise click.UsageError("give one of --pick, --say, --rate or --file")
     if file is not None and ask_id is not None:
         raise click.UsageError("--ask goes with --pick, --say or --rate")
-    if reason is not None and rate is None:
-        raise click.UsageError(
-            "--reason goes with --rate; `vidya ask --again REASON` asks for another answer"
-        )
-    if (end or words is not None) and (rate != "bad" or (end and words is not None)):
-        raise click.UsageError("give one of --end and --from, with --rate bad")
-    part: Part | None = last_sentence if end else None
-    if words is not None:
-        part = partial(from_words, words=words)
+    _check_rating(rate, reason, end, words)
     lessons = _read(file) if file is not None else []
 
     def show(event: Event) -> None:
@@ -82,14 +72,9 @@ def teach(
 
     with silent(options) if no_wait else local_teacher(options) as place:
         if file is None:
-            ask = _asked(place, ask_id)
-            if text is not None and not text.strip():
-                raise VidyaError("--say is empty", "give the answer that should be said")
-            value: Literal["good", "bad"] | None = None
-            if rate is not None:
-                value = "good" if rate == "good" else "bad"
-            if not judge(place, ask, AskVerdict(pick, text, value, reason or "", part)):
-                say(f"ask {ask.id} was judged so already: there is nothing new to learn")
+            _judge_ask(
+                place, ask_id, AskVerdict(pick, text, rate, reason or "", _blamed(end, words))
+            )
             place.learn(show)
         for lesson in lessons:
             _teach(place, lesson)
@@ -99,6 +84,23 @@ def teach(
         if options.as_json:
             print_json(teaching.waiting_row(waiting))
         say(lessons_wait(waiting))
+
+
+def _check_rating(rate: str | None, reason: str | None, end: bool, words: str | None) -> None:
+    """Raises UsageError where what goes with a rating has none that fits."""
+    if reason is not None and rate is None:
+        raise click.UsageError(
+            "--reason goes with --rate; `vidya ask --again REASON` asks for another answer"
+        )
+    if (end or words is not None) and (rate != "bad" or (end and words is not None)):
+        raise click.UsageError("give one of --end and --from, with --rate bad")
+
+
+def _blamed(end: bool, words: str | None) -> Part | None:
+    """Finds the part of a bad answer that is to blame; None: all of it."""
+    if words is not None:
+        return partial(from_words, words=words)
+    return last_sentence if end else None
 
 
 class _Nobody:
@@ -123,7 +125,7 @@ def silent(options: Options) -> Iterator[LocalTeacher]:
             journal.close()
 
 
-def _read(file: Path) -> list[Lesson]:
+def _read(file: str) -> list[Lesson]:
     from learning.data.lesson_file import ADVICE, parse_rows, to_lessons
 
     data, name = read_file(file, ADVICE)
@@ -162,6 +164,16 @@ def _asked(place: LocalTeacher, number: int | None) -> Ask:
     if ask is None:
         raise VidyaError("nothing was asked yet", 'ask first: vidya ask "hello"')
     return ask
+
+
+def _judge_ask(place: LocalTeacher, number: int | None, verdict: AskVerdict) -> None:
+    """Judges the ask with this number, or the latest. Raises VidyaError if there is none, or for an empty
+    answer."""
+    ask = _asked(place, number)
+    if verdict.text is not None and not verdict.text.strip():
+        raise VidyaError("--say is empty", "give the answer that should be said")
+    if not judge(place, ask, verdict):
+        say(f"ask {ask.id} was judged so already: there is nothing new to learn")
 
 
 def judge(place: LocalTeacher, ask: Ask, verdict: AskVerdict) -> bool:

@@ -56,7 +56,7 @@ from vidya_tui.state import practice as practice_state
 from vidya_tui.state import practice_runs
 from vidya_tui.state.fetching import Fetching
 from vidya_tui.state.transcript import NAMES
-from vidya_tui.text.numbers import counted, percent
+from vidya_tui.text.numbers import counted
 from vidya_tui.text.sanitise import plain
 from vidya_tui.worker.fetcher import Command, Fetcher, fetch_command
 from vidya_tui.worker.switching import MakeTeacher, SwitchingTeacher
@@ -304,37 +304,8 @@ class LineMode:
 
     def heard(self, event: Event) -> None:
         """Handles an event of the teacher."""
-        match event:  # messages for what the app shows on the screen
-            case Ready():
-                self._say(f"{event.model} is awake, version {event.version}")
-            case LessonDone():
-                self._due.discard(event.lesson)
-                self._say(f"lesson {event.lesson}: {learner_state.outcome(event)}")
-            case TrainProgress(epoch_ended=True):
-                known = "" if event.recall is None else percent(event.recall)
-                recall = f", recall {known}" if known else ""
-                if lines := learner_state.lines_known(event):
-                    recall = f", {lines}"
-                self._say(f"epoch {event.epoch} of {event.epochs}: loss {event.loss:.3f}{recall}")
-            case Checked() if event.key == self._checking:
-                self._checking = 0
-                self._say(screens.known(event))
-            case CompareBegan() | ComparedText() | CompareDone():
-                if self._comparison:
-                    self._say_all(self._comparison.heard(event))
-                    if isinstance(event, CompareDone):
-                        self._comparison = None
-            case UndoDone():
-                self._due.discard(event.lesson or 0)
-            case PracticeStage():
-                self._say(practice_state.staged(event))
-            case PracticeStep():
-                self._say(practice_state.stepped(event))
-            case TeacherEnded():  # it will not answer these any more
-                self._checking, self._comparison = 0, None
-                self._due.clear()  # `_busy` counts those that still wait again
-            case _:
-                pass
+        self._say_all(self._shown(event))
+        self._settle(event)
         for words in self._controller.hear([event]):
             self._say(words.text)
         coming = self._controller.fetches.now
@@ -342,19 +313,53 @@ class LineMode:
             self._say_progress(coming)
         if ahead := self._control.go_on():
             self._say(ahead.text)
+        if isinstance(event, CandidateDone | AskDone):
+            self._say_all(self._reader.lines())
+        if isinstance(event, AskDone):
+            self._invite()
+        self._give_up(event)
+        self._go_on()
+
+    def _shown(self, event: Event) -> Iterable[str]:
+        """Lines for what the app shows on the screen."""
         match event:
-            case CandidateDone() | AskDone():
-                self._say_all(self._reader.lines())
-                if isinstance(event, AskDone):
-                    self._invite()
+            case Ready():
+                return [f"{event.model} is awake, version {event.version}"]
+            case LessonDone():
+                return [f"lesson {event.lesson}: {learner_state.outcome(event)}"]
+            case TrainProgress(epoch_ended=True):
+                return [learner_state.epoch_ended(event)]
+            case Checked() if event.key == self._checking:
+                return [screens.known(event)]
+            case CompareBegan() | ComparedText() | CompareDone() if self._comparison:
+                return self._comparison.heard(event)
+            case PracticeStage():
+                return [practice_state.staged(event)]
+            case PracticeStep():
+                return [practice_state.stepped(event)]
+        return []
+
+    def _settle(self, event: Event) -> None:
+        """Notes what need not be waited for any more."""
+        match event:
+            case LessonDone() | UndoDone():
+                self._due.discard(event.lesson or 0)
+            case Checked() if event.key == self._checking:
+                self._checking = 0
+            case CompareDone():
+                self._comparison = None
+            case TeacherEnded():  # it will not answer these any more
+                self._checking, self._comparison = 0, None
+                self._due.clear()  # `_busy` counts those that still wait again
+
+    def _give_up(self, event: Event) -> None:
+        """Ends the program without a model, and waits for no lesson after a failure of learning."""
+        match event:
             case Failed(where="load") | WorkerLost(restarting=False):
                 self.status = 1
             case Failed(where="learn" | "undo"):
                 self._stuck = True
                 self._due.clear()
-            case _:
-                pass
-        self._go_on()
 
     def _say_progress(self, coming: Fetching) -> None:
         """Prints how much of a model is fetched, at every tenth."""

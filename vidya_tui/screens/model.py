@@ -180,14 +180,14 @@ class ModelScreen(Steady, ModalScreen[None]):
             f"Enter again goes back to version {name}. Lessons since then will need practice: "
             "/train brings them back.",
         ):
-            self._attempt(lambda: self._control.rollback(int(name)), "going back \u2026")
+            self._change(lambda: self._control.rollback(int(name)))
         elif kind == "get":
             self._fetch(name)
         elif kind == "model":
             if name == self._control.model and self._control.awake:
                 self._say("You are talking to it.")
             else:
-                self._attempt(lambda: self._control.use(name), f"changing to {name} \u2026")
+                self._change(lambda: self._control.use(name))
 
     def _fetch(self, name: str) -> None:
         """Begins to fetch a model; on the one that is on its way, a second time in a row ends that."""
@@ -217,7 +217,8 @@ class ModelScreen(Steady, ModalScreen[None]):
             f"g again makes a model of the size {larger[0]} out of {self._control.model}: it knows "
             "the same and has room for more, and answers more slowly. The small one stays.",
         ):
-            self._attempt(lambda: self._control.grow(larger[0]), GROWING)
+            if self._attempt(lambda: self._control.grow(larger[0])):
+                self._say(GROWING)
             self._look()
 
     def _twice(self, what: str, words: str) -> bool:
@@ -229,14 +230,19 @@ class ModelScreen(Steady, ModalScreen[None]):
         self._say(words)
         return False
 
-    def _attempt(self, work: Callable[[], object], words: str) -> None:
+    def _change(self, work: Callable[[], object]) -> None:
+        """Begins to change the model and closes the screen; the talk tells the rest."""
+        if self._attempt(work):
+            self.dismiss()
+
+    def _attempt(self, work: Callable[[], object]) -> bool:
+        """Runs `work`, or shows its VidyaError; False on an error."""
         try:
             work()
         except VidyaError as error:
             self._say(str(error), trouble=True)
-        else:
-            self._say(words)
-            self._list()
+            return False
+        return True
 
     def action_leave(self) -> None:
         self.dismiss()

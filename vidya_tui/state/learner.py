@@ -172,6 +172,14 @@ def lines_known(progress: TrainProgress) -> str:
     return f"{progress.known} of {progress.entries} known" if progress.entries else ""
 
 
+def epoch_ended(progress: TrainProgress) -> str:
+    """What an epoch of book training came to."""
+    recall = "" if progress.recall is None else f", recall {percent(progress.recall)}"
+    if lines := lines_known(progress):
+        recall = f", {lines}"
+    return f"epoch {progress.epoch} of {progress.epochs}: loss {progress.loss:.3f}{recall}"
+
+
 def doing(now: Learning) -> str:
     """What the learner does at the moment: "gathering", "learning, loss 0.41", "learned in 2.1 s"."""
     if now.lost:

@@ -100,6 +100,25 @@ def test_a_quick_run_does_not_stand_for_a_full_one(
     assert [run["seconds"] for run in runs] == [9.0] * 3
 
 
+def test_a_short_run_does_not_stand_for_a_full_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A result from before the minutes were told counts as one of 60."""
+    monkeypatch.setenv("VIDYA_TASKS", "chain_sum")
+    practised(monkeypatch, tmp_path)
+    file = tmp_path / "practice_learning.json"
+    old = json.loads(file.read_text("utf-8"))
+    del old["minutes"]
+    old["runs"] = [one | {"seconds": 1.0} for one in old["runs"]]
+    for minutes, seconds in (("60", 1.0), ("5", 9.0)):
+        file.write_text(json.dumps(old))
+        monkeypatch.setenv("VIDYA_MINUTES", minutes)
+        _, report = practised(monkeypatch, tmp_path)
+        runs = json.loads(file.read_text("utf-8"))["runs"]
+        assert [run["seconds"] for run in runs] == [seconds] * 3, minutes
+    assert "VIDYA_MINUTES=5 VIDYA_CORPUS=FOLDER vidya bench" in report
+
+
 @pytest.mark.slow
 def test_a_run_with_options_practises_adapters_and_resumes_only_with_the_same_options(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

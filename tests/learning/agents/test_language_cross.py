@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import copy
 import random
+import re
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -121,6 +123,15 @@ def test_three_steps_of_every_learner_in_every_world(
     else:
         assert torch.equal(room.weights(), before), "a move alone is a group of one"
     assert bool(room.weights().isfinite().all())
+
+
+def test_the_example_of_the_page_runs(tiny_model: Model, tiny_tokenizer: Tokenizer) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "architecture.md").read_text("utf-8")
+    (example,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    names: dict[str, Any] = {"model": roomy(tiny_model), "tokenizer": tiny_tokenizer}
+    exec(example, names)
+    learned = [*names["policy"].parameters, *names["value"].parameters]
+    assert all(bool(part.isfinite().all()) for part in learned)
 
 
 @pytest.mark.parametrize("world", WORLDS)

@@ -233,5 +233,6 @@ def test_nothing_to_choose_among_is_an_error() -> None:
     "wrong", [{"floor": 1.5}, {"temperature": 0.0}, {"rate": 0.0}, {"first": -0.1}, {"last": 0}]
 )
 def test_settings_out_of_range_are_refused(wrong: dict[str, float]) -> None:
-    with pytest.raises(ConfigError):
+    (name,) = wrong
+    with pytest.raises(ConfigError, match=f"^curriculum: {name} is"):
         CurriculumSettings(**wrong)  # type: ignore[arg-type]

@@ -207,7 +207,7 @@ def test_a_message_does_not_wait_for_the_measuring(
     monkeypatch.setattr(learning.lessons.learner, "measure", measure)
     monkeypatch.setattr(learning.lessons.understanding, "knowledge", counted(knowledge))
     monkeypatch.setattr(Rollout, "_draw", counted(Rollout._draw))
-    monkeypatch.setattr(learner, "_pause", scheduler.give_way)
+    monkeypatch.setattr(learner.transaction, "pause", scheduler.give_way)
     known = TeachResult(1, 1.0, True, 32)
     monkeypatch.setattr(learner.transaction, "teach", lambda *_, **__: known)
     report = teach(learner, QUESTION, "Your dog is called Bo.")
@@ -222,11 +222,12 @@ def test_closing_ends_the_measuring_and_leaves_the_lesson_learned(
     learner: Learner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stop() -> None:
-        raise Stopped
+        if learner.journal.lesson(1).state == "learned":
+            raise Stopped
 
     known = TeachResult(1, 1.0, True, 32)
     monkeypatch.setattr(learner.transaction, "teach", lambda *_, **__: known)
-    monkeypatch.setattr(learner, "_pause", stop)
+    monkeypatch.setattr(learner.transaction, "pause", stop)
     with pytest.raises(Stopped):
         teach(learner, QUESTION, "Your dog is called Bo.")
     assert learner.journal.lesson(1).state == "learned"

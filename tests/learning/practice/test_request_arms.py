@@ -65,13 +65,14 @@ def test_each_arm_is_told_journaled_and_in_the_report(room: Room) -> None:
 @pytest.mark.slow
 def test_a_later_run_goes_on_with_what_the_curriculum_knew(room: Room) -> None:
     first, _ = practised(room, warm_up=True, steps=2)
-    kept = kept_curriculum(room.journal, ARMS, "sec")
+    kept = kept_curriculum(room.journal, ARMS, "sec", "tiny")
     assert kept and kept.arms == ARMS
     assert kept.state == practice_steps(room.journal, first.run or 0)[-1]["curriculum"]
     second, got = practised(room, warm_up=False, steps=1)
     assert practice_entry(room.journal, second.run or 0).record["curriculum"] == kept.state
-    assert kept_curriculum(room.journal, ARMS, "exp3") is None
-    assert kept_curriculum(room.journal, ("hard",), "sec") is None
+    assert kept_curriculum(room.journal, ARMS, "exp3", "tiny") is None
+    assert kept_curriculum(room.journal, ("hard",), "sec", "tiny") is None
+    assert kept_curriculum(room.journal, ARMS, "sec", "49m") is None, "each model has its own"
     assert entry_line(practice_entry(room.journal, second.run or 0))
 
 
@@ -164,7 +165,7 @@ def test_nothing_is_lost_however_often_a_key_ends_it(nights: Nights, times: int)
         ended.append(done)
         assert same(nights.on_disk(), nights.saved[-1]), "what was saved, and nothing else"
         assert same(nights.learner.weights.model.state_dict(), nights.saved[-1])
-        kept = kept_curriculum(nights.journal, ARMS, "sec")
+        kept = kept_curriculum(nights.journal, ARMS, "sec", "tiny")
         begun = practice_entry(nights.journal, done.run or 0)
         assert begun.outcome is not None, "its end is in the journal"
         steps = practice_steps(nights.journal, done.run or 0)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -83,9 +84,8 @@ def test_estimates_of_the_arms_that_stay_stay_when_a_rung_joins(
     _, _, journal = tiny_place
     rung = rungs_of("chain_sum")[1]
 
-    def practised(method: str, **estimates: float) -> int:
-        options = {"curriculum.method": method}
-        run = begin_practice(journal, "x", {"arms": list(estimates), "options": options})
+    def practised(method: str, model: str = "tiny", **estimates: float) -> int:
+        run = begin_practice(journal, "x", record(estimates, method, model))
         figures = {"curriculum": {"estimates": list(estimates.values())}}
         add_practice_step(journal, run, 1, figures, [])
         return run
@@ -101,7 +101,8 @@ def test_estimates_of_the_arms_that_stay_stay_when_a_rung_joins(
     practised("sec", chain_sum=0.25, syllogism=0.5, detective=0.125)
     practised("sec", gsm8k=0.75, syllogism=1.0)
     practised("exp3", chain_sum=1.0, syllogism=1.0, detective=1.0)
-    begin_practice(journal, "x", {"arms": ["chain_sum"], "options": {"curriculum.method": "sec"}})
+    practised("sec", "49m", chain_sum=1.0, syllogism=1.0, detective=1.0)
+    begin_practice(journal, "x", record(["chain_sum"]))
     assert known("chain_sum", rung, "syllogism", "detective") == [0.25, 0.0, 0.5, 0.125]
     assert known("detective", "chain_sum") == [0.125, 0.25], "whatever the order"
     assert known("tool_sums", "umbrella_talk") == [0.0, 0.0]
@@ -112,7 +113,7 @@ def test_what_a_run_has_learned_stays_when_its_record_is_erased(
 ) -> None:
     _, _, journal = tiny_place
     arms = ("chain_sum", "syllogism")
-    older = begin_practice(journal, "x", {"arms": arms, "options": {"curriculum.method": "sec"}})
+    older = begin_practice(journal, "x", record(arms))
     add_practice_step(journal, older, 1, {"curriculum": {"estimates": [0.25, 0.5]}}, [])
     job = opened(learner, journal, Practise("x", arms=arms))
     assert job._choice is not None
@@ -128,6 +129,11 @@ def test_what_a_run_has_learned_stays_when_its_record_is_erased(
     kept = practice_entry(journal, job._telling.run).record["curriculum"]
     assert kept == {"estimates": [0.75, 0.125]}
     job.close()
+
+
+def record(arms: Iterable[str], method: str = "sec", model: str = "tiny") -> dict[str, Any]:
+    """What the journal has of a run, as far as a curriculum reads it."""
+    return {"arms": list(arms), "options": {"curriculum.method": method}, "model": model}
 
 
 def opened(learner: Learner, journal: Journal, plan: Practise) -> PracticeJob:

@@ -13,7 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import torch
 
+from engine.storage.checkpoint import save_tensors
+from learning.pretraining.checkpoint import TRAINING
 from vidya_tui.__main__ import main
 
 if TYPE_CHECKING:
@@ -287,6 +290,8 @@ def test_a_curriculum_that_cannot_be_is_refused(
         (["--rows", "0"], "rows is too small"),
         (["--row", "0"], "row is too small"),
         (["--micro-rows", "0"], "micro_rows is too small"),
+        (["--micro-rows", "3"], "do not divide into micro-batches of 3"),
+        (["--row", "4096"], "longer than the model's context"),
         (["--decay", "2"], "decay"),
         (["--rows", "3"], "none.txt"),  # odd ones are right: the data is read, and missing
         (["--minutes", "1"], "none.txt"),
@@ -298,6 +303,26 @@ def test_wrong_numbers_and_only_these_are_told_before_the_data_is_read(
     result = inside(tmp_path / "home", "pretrain", str(tmp_path / "none.txt"), *TINY, *words)
     assert result.returncode == 1 and message in result.stderr, result.stderr
     assert not (tmp_path / "home" / "models" / "none").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--rows", "8"], "begun with other rows;"),
+        (["--row", "16", "--seed", "1"], "begun with other shuffling seed, row size;"),
+        ([], "none.txt"),  # the same: the data is read, and missing
+    ],
+)
+def test_what_a_run_was_begun_with_is_told_before_the_data_is_read(
+    tmp_path: Path, inside: Inside, words: list[str], message: str
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    begun = {"data": "x", "mixture": {}, "shuffling seed": 0, "row size": 32, "rows": 4}
+    save_tensors({"x": torch.zeros(1)}, out / TRAINING, {"identity": json.dumps(begun)})
+    line = ("pretrain", str(tmp_path / "none.txt"), *TINY, "--out", str(out), *words)
+    result = inside(tmp_path / "home", *line)
+    assert result.returncode == 1 and message in " ".join(result.stderr.split()), result.stderr
 
 
 def test_too_few_sources_are_told_before_the_model_is_measured(

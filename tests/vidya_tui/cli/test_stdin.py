@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.vidya_tui.shell import Shell
@@ -28,6 +30,25 @@ def test_messages_are_read_from_standard_input(shell: Shell, command: tuple[str,
     assert "standard input: " in str(empty.exception)
     full = shell.run(*command, stdin="hello\n", status=1)  # no taste yet, and no such model
     assert "standard input" not in str(full.exception) and "-:" not in str(full.exception)
+
+
+def test_a_file_called_dash_is_no_standard_input(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "-"
+    for text, said, commands in (
+        ("no row\n", "./-:1: is no JSON", ("evaluate --lessons", "evaluate --text")),
+        ("no row\n", "./-:1: is no JSON", ("teach --no-wait --file", "journal import")),
+        ("\n", "./-: ", ("reward rate --prompts", "distil --from x --prompts")),
+    ):
+        file.write_text(text)
+        for command in commands:
+            read = shell.run(*command.split(), "./-", stdin=LESSON, status=1)
+            assert said in str(read.exception), command
+    shell.run("teach", "--file", "-", "--no-wait", stdin=LESSON)
+    shell.run("journal", "export", "--out", "./-", "--force")
+    assert "from a pipe" in file.read_text()
 
 
 @pytest.mark.parametrize(

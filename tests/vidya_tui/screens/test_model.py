@@ -6,16 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from learning.protocol.events import (
-    Failed,
-    Ready,
-    WorkerLost,
-)
+from engine.errors import VidyaError
+from learning.models.store import Snapshot
+from learning.protocol.events import Failed, Ready, WorkerLost
 from learning.protocol.model_events import Grown
 from learning.protocol.records import Lesson, Turn
 from learning.protocol.requests import Grow
 from tests.moments import training
 from tests.stage import Stage, play
+from vidya_tui.controller.models import ModelControl
 from vidya_tui.settings.file import Settings, load
 from vidya_tui.state.welcome import advice, seen
 
@@ -32,9 +31,8 @@ def test_another_model_is_chosen_and_the_talk_stays(tmp_path: Path) -> None:
         await stage.say("/model")
         await stage.sees("10m-base")
         await stage.press("down", "enter")
+        await stage.until(lambda: stage.app.screen is stage.app.chat)
         await stage.until(lambda: stage.teacher.closed)
-        await stage.sees("This is 10m-base")
-        await stage.press("escape")
         await stage.sees("two answers")
         await stage.until(lambda: stage.app.chat.notice.words == "this is 10m-base, version 1")
         assert load(stage.home.settings_path).model == "10m-base"
@@ -56,6 +54,35 @@ def test_a_model_that_cannot_be_read_does_not_hide_the_others(tmp_path: Path) ->
         await stage.press("g", "g")
         await stage.until(lambda: len(stage.teacher.sent(Grow)) == 1)
         assert stage.teacher.sent(Grow) == [Grow("49m", "49m-2")]
+
+    play(scenario, tmp_path)
+
+
+def test_it_closes_when_the_model_goes_back_and_not_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = [VidyaError("the model is being changed already", "wait until it is there")]
+    shot = Snapshot(3, tmp_path, 0.0, "lesson 3", 0)
+
+    def rollback(_: ModelControl, version: int) -> None:
+        assert version == 3
+        if refused:
+            raise refused.pop()
+
+    monkeypatch.setattr(ModelControl, "snapshots", lambda _: [shot])
+    monkeypatch.setattr(ModelControl, "rollback", rollback)
+
+    async def scenario(stage: Stage) -> None:
+        await stage.say("/model")
+        await stage.sees("10m-base")
+        await stage.press("end")
+        await stage.sees("lesson 3")
+        await stage.press("enter")
+        await stage.sees("Enter again goes back to version 3")
+        await stage.press("enter")
+        await stage.sees("wait until it is there")
+        await stage.press("enter", "enter")
+        await stage.until(lambda: stage.app.screen is stage.app.chat)
 
     play(scenario, tmp_path)
 
@@ -150,9 +177,10 @@ def test_a_model_that_cannot_be_loaded_can_be_exchanged(tmp_path: Path) -> None:
         await stage.say("/model")
         await stage.sees("10m-base")
         await stage.press("enter")  # the same one, mended meanwhile
+        await stage.until(lambda: stage.app.screen is stage.app.chat)
         await stage.until(lambda: stage.teacher.closed)
         stage.hear(Ready("10m", 1, 1, "cpu"))
-        await stage.sees("This is 10m")
+        await stage.sees("this is 10m, version 1")
 
     play(scenario, tmp_path, ready=False)
 

@@ -151,7 +151,7 @@ def _row(score: float, message: str, answer: str) -> dict[str, Any]:
 @reward_group.command()
 @click.option(
     "--prompts",
-    type=click.Path(path_type=Path),
+    type=click.Path(),
     required=True,
     help='A file: JSON lines with "prompt" and "answer" or "answers", or a plain message a line; - is stdin.',
 )
@@ -164,7 +164,7 @@ def _row(score: float, message: str, answer: str) -> dict[str, Any]:
     help="Answers that the model draws to a message without any.",
 )
 @common
-def rate(prompts: Path, count: int, options: Options) -> None:
+def rate(prompts: str, count: int, options: Options) -> None:
     """Rates answers as you would. To messages without answers the model draws some first.
 
     A score of 1 is one standard deviation better than the answers that you were shown.
@@ -263,7 +263,7 @@ def _disputed_row(one: DisputedAnswers) -> dict[str, Any]:
     }
 
 
-def _read(path: Path) -> list[tuple[str, list[str]]]:
+def _read(path: str) -> list[tuple[str, list[str]]]:
     """(message, answers) of each line. Raises DataError with file and line."""
     from learning.data.json_lines import parse
 
