@@ -20,6 +20,8 @@ def continues(driver: type[Driver]) -> type[Driver]:
 
     class Continuing(driver):  # type: ignore[valid-type,misc]
         _continuing = False
+        _must_signal_resume: bool
+        """Textual's: whether it has suspended itself because of SIGTSTP."""
 
         def _sigcont_application(self, *_: object) -> None:
             if self._continuing or not self._auto_restart or self._writer_thread is None:
