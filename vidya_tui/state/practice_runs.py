@@ -23,9 +23,9 @@ RUNS_WORD = "runs"
 """What follows `/practice` in the command that lists the runs."""
 EMPTY = "No run yet: b on the practice screen, or /practice chain_sum, begins one."
 NONE_SAID = "nothing was practised yet; /practice chain_sum begins"
+"""The same in line mode."""
 NO_END = "still running, or the program was closed or killed"
 """What is said of a run without a result; the journal does not tell which."""
-"""The same in line mode."""
 ENDINGS = {
     "steps": "all steps",
     "solved": "solved",
