@@ -10,7 +10,7 @@ by five-fold cross-validation, no fact in two folds; the weighing printed at the
 
 from __future__ import annotations
 
-import sys
+import argparse
 from collections.abc import Container, Sequence
 from contextlib import closing
 from dataclasses import astuple, dataclass
@@ -23,6 +23,7 @@ from benchmarks import DATA
 from benchmarks.facts.people_data import read_people
 from benchmarks.lessons.collapse_data import read_lessons
 from benchmarks.talking.talk_data import load
+from engine.errors import VidyaError
 from learning.home import Home
 from learning.journal.journal import Journal
 from learning.lessons.learner import Learner
@@ -165,9 +166,26 @@ def recalled(found: Sequence[Judged], least: float) -> dict[str, tuple[float, fl
     }
 
 
-def main(home: str, model: str) -> None:
+def main(words: Sequence[str] | None = None) -> None:
+    """Entry point of the command line."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.facts.recall_weighing")
+    parser.add_argument("home", type=Path, help="A home whose model was taught the lessons.")
+    parser.add_argument("model", help="Name of that model.")
+    chosen = parser.parse_args(words)
+    teach = "teach first: `vidya teach --file FILE --model NAME`"
+    if not chosen.home.is_dir() or not Home(chosen.home).journal_path.is_file():
+        parser.error(f"{chosen.home}: has no journal; {teach}")
+    try:
+        rows = gather(Home(chosen.home), chosen.model)
+    except VidyaError as error:
+        parser.error(str(error))
+    if not any(any(row.right) for row in rows):
+        parser.error(f"{chosen.home}: {chosen.model} was taught none of the lessons; {teach}")
+    report(rows)
+
+
+def report(rows: Sequence[Row]) -> None:
     """Prints the share of lessons that are among those looked at, the table of bounds, and the weighing."""
-    rows = gather(Home(Path(home)), model)
     kinds = list(dict.fromkeys(row.kind for row in rows))
     for kind in kinds:
         own = [row for row in rows if row.kind == kind]
@@ -185,4 +203,4 @@ def main(home: str, model: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

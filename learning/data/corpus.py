@@ -112,6 +112,8 @@ def _parse_row(row: Any, path: Path) -> Document:
         raise ValueError("a row must be an object")
     source = writable(str(row.get("source", path.name.split(".")[0])))
     if "turns" in row:
+        if not isinstance(row["turns"], list) or not all(isinstance(t, dict) for t in row["turns"]):
+            raise ValueError("turns must be a list of objects")
         turns = tuple((t["role"], t["text"]) for t in row["turns"])
         if not turns or any(role not in ("user", "assistant") for role, _ in turns):
             raise ValueError("turns must have roles user and assistant")

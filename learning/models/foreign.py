@@ -14,6 +14,7 @@ from torch import Tensor
 
 from engine.config import ModelConfig
 from engine.errors import CheckpointError
+from engine.storage.adapter_files import ADAPTER_CONFIG
 from engine.storage.checkpoint import load_tensors
 from engine.storage.checkpoint_files import WEIGHTS
 from engine.storage.disk import size
@@ -53,6 +54,8 @@ class ForeignFolder:
     def config(self) -> ModelConfig:
         """Reads `config.json`. Raises ConfigError for an unsupported model, and CheckpointError if its
         weights do not fit into this machine's memory."""
+        if not self.has("config.json"):
+            raise self._no_model()
         raw = self.json("config.json")
         if not isinstance(raw, dict):
             raise CheckpointError(
@@ -62,6 +65,18 @@ class ForeignFolder:
         config = ModelConfig.from_huggingface(raw)
         demand_memory(self.path, config)
         return config
+
+    def _no_model(self) -> CheckpointError:
+        """The error for a folder without `config.json`."""
+        if self.has(ADAPTER_CONFIG):
+            return CheckpointError(
+                f"{self.path}: holds an adapter without its model",
+                "import the whole model; `vidya model export` writes it if --adapter is left out",
+            )
+        return CheckpointError(
+            f"{self.path}: is no model, it has no config.json",
+            "give the folder of a Llama or Qwen3 model, or a .gguf file",
+        )
 
     def weights(self, config: ModelConfig) -> dict[str, Tensor]:
         """All tensors by name, from `model.safetensors` or from the files that its index lists. The files may
@@ -74,7 +89,10 @@ class ForeignFolder:
                     left -= os.fstat(file.fileno()).st_size
             except (OSError, ValueError) as error:
                 raise self._unreadable(name, error) from error
-        return {k: v for name in names for k, v in load_tensors(self.path / name)[0].items()}
+        try:
+            return {k: v for name in names for k, v in load_tensors(self.path / name)[0].items()}
+        except CheckpointError as error:  # it may advise a rollback, and here is none
+            raise CheckpointError(error.what, "copy or download the model again") from error
 
     def _shards(self) -> list[str]:
         raw = self.json(INDEX)

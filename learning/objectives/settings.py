@@ -125,13 +125,21 @@ class RetentionSettings:
         check(self, **{name: 0 <= getattr(self, name) < math.inf for name in names})
 
 
+class OutOfRange(ConfigError):
+    """A setting with a value outside its range; `what` is "OWNER: NAME is VALUE"."""
+
+    def inside(self, part: str) -> OutOfRange:
+        """The same error as one of the options of practice, whose names begin with that part: `warm_up.`."""
+        return OutOfRange(f"practice: {part}{self.what.partition(': ')[2]}", self.next_step)
+
+
 def check(settings: Any, whose: str = "practice", /, **good: bool) -> None:
-    """Raises ConfigError for the first field that is not good, with its text, which has the range. whose:
+    """Raises OutOfRange for the first field that is not good, with its text, which has the range. whose:
     what the settings are of; the error begins with it."""
     kind: type = type(settings)
     for name, fits in good.items():
         if not fits:
-            raise ConfigError(
+            raise OutOfRange(
                 f"{whose}: {name} is {_typed(settings, name)}",
                 f"give another value: {field_texts(kind)[name]}",
             )

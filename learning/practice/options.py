@@ -19,6 +19,7 @@ from learning.curriculum.settings import CurriculumSettings
 from learning.objectives.settings import (
     VARIANTS,
     GrpoSettings,
+    OutOfRange,
     RetentionSettings,
     field_texts,
     load_variant,
@@ -222,7 +223,15 @@ def _number_or_name(option: PracticeOption, text: str) -> float | str:
 
 def _replaced(settings: Any, values: Mapping[str, Any]) -> Any:
     found = {
-        name: _replaced(getattr(settings, name), value) if isinstance(value, dict) else value
+        name: _part(settings, name, value) if isinstance(value, dict) else value
         for name, value in values.items()
     }
     return replace(settings, **found)
+
+
+def _part(settings: Any, name: str, values: Mapping[str, Any]) -> Any:
+    """A field that is settings itself, with these values. An error names the option as one types it."""
+    try:
+        return _replaced(getattr(settings, name), values)
+    except OutOfRange as error:
+        raise error if name in _PLAIN else error.inside(f"{name}.") from None

@@ -49,7 +49,7 @@ from learning.practice.record import (
 )
 from learning.practice.requested import practice_settings
 from learning.practice.run import Interrupted, PracticeOutcome, PracticeRun
-from learning.practice.self_play.trainer import SelfPlayTrainer
+from learning.practice.self_play.trainer import SelfPlayTrainer, askable
 from learning.practice.settings import PracticeSettings
 from learning.practice.supply.arms import difficulty, refuse_alone, split_arm
 from learning.practice.supply.few import FewSource
@@ -102,6 +102,8 @@ class PracticeJob:
         self._taste: TasteTask | None = None
         """The task without a wrapper, where that is what is practised."""
         self._task: Task = self._open_task()
+        if self.settings.self_play.questions:
+            askable(self._task)
         self._team = ProcessGroup.current()
         """The processes that practise together (`torchrun`)."""
         self.seed = request.seed if request.seed is not None else self._new_seed()
@@ -359,16 +361,8 @@ class PracticeJob:
         if request.again is not None:
             differs = differences(practice_entry(self._journal, request.again).record, now)
         self._telling.run = run = begin_practice(self._journal, request.task, now)
-        self._emit(
-            PracticeStarted(
-                request.task,
-                run,
-                self.seed,
-                values,
-                changed_values(self.settings),
-                tuple(differs),
-            )
-        )
+        changed = changed_values(self.settings)
+        self._emit(PracticeStarted(request.task, run, self.seed, values, changed, tuple(differs)))
 
     def _add(self, part: PracticeOutcome) -> None:
         whole = self._done

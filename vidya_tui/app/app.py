@@ -150,9 +150,11 @@ class VidyaApp(LeavingApp):
         return self.chat  # type: ignore[return-value]
 
     def get_driver_class(self) -> type[Driver]:
+        from vidya_tui.terminal.continuing import continues
         from vidya_tui.terminal.paste_parser import whole_pastes
 
-        return last_call.outlives_its_terminal(whole_pastes(super().get_driver_class()))
+        driver = whole_pastes(super().get_driver_class())
+        return continues(last_call.outlives_its_terminal(driver))
 
     def on_mount(self) -> None:
         first_frame.taken_over()

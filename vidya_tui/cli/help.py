@@ -9,6 +9,14 @@ from typing import Any
 
 import click
 
+_KINDS = {
+    "integer range": "whole number",
+    "integer": "whole number",
+    "float range": "number",
+    "float": "number",
+}
+"""Click's name of a kind of value -> the word for it."""
+
 
 class Group(click.Group):
     """A group whose list of commands wraps long help texts, which click would truncate."""
@@ -47,6 +55,8 @@ def wrong_usage(error: click.UsageError) -> str:
         .replace(". Did", "; did")
         .replace(". (Did", " (did")
     )
+    for clicks, plain in _KINDS.items():
+        what = what.replace(f"not a valid {clicks}", f"not a {plain}")
     if what[:1].isupper() and not what[1:2].isupper():
         what = what[:1].lower() + what[1:]
     more = "" if "--help" in what else f"; `{command} --help` shows how"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -41,7 +41,7 @@ from vidya_tui.options import Options
 from vidya_tui.state import practice as practice_state
 from vidya_tui.state.ladder import joined
 from vidya_tui.state.practice_runs import entry_line
-from vidya_tui.state.samples import by_component
+from vidya_tui.state.samples import by_component, none_has
 from vidya_tui.text.numbers import counted
 
 
@@ -148,6 +148,9 @@ def practice(
     If the model cannot do the task at all yet, worked examples come first. Ctrl+C ends practice after the
     current step and keeps what was gained; a second Ctrl+C drops that step.
     """
+    wanted = {"--list": listing, "--report": report, "--runs": runs}
+    wanted |= {"--samples": samples is not None, "--again": again is not None}
+    _only_one([name for name, on in wanted.items() if on], tasks)
     if listing:
         _list(options)
         return
@@ -210,6 +213,15 @@ def practice(
             typed = shlex.join(word for arm in arms for word in split_typed(arm))
             next_step = practice_state.advice(done, f"vidya practice {typed} --warm-up")
             raise VidyaError(f"{task}: {done.why}", next_step)
+
+
+def _only_one(given: Sequence[str], tasks: Sequence[str]) -> None:
+    """Raises UsageError for two options that each ask for something else than practising tasks, and for one
+    of them that is given beside a task."""
+    if len(given) > 1:
+        raise click.UsageError(f"{given[0]} and {given[1]} do not go together: give one of them")
+    if tasks and given and given != ["--again"]:
+        raise click.UsageError(f"{given[0]} practises nothing: leave {' '.join(tasks)!r} out")
 
 
 @contextmanager
@@ -340,11 +352,15 @@ def _journaled(run: int | None, by: str, options: Options) -> None:
     with open_journal(options) as journal:
         if run is not None:
             practice_entry(journal, run)
-            for sample in by_component(practice_samples(journal, run), by):
+            kept = practice_samples(journal, run)
+            found = by_component(kept, by) if kept else []
+            for sample in found:
                 if options.as_json:
                     print_json(asdict(sample))
                 else:
                     show(f"step {sample.step}: {practice_state.sampled(sample)}")
+            if not found and not options.as_json:
+                show(none_has(by) if kept else f"no answer was kept of run {run}")
             return
         for entry in practice_entries(journal):
             if options.as_json:

@@ -347,8 +347,13 @@ def _mixture(path: Path | None) -> dict[str, float]:
         return {}
     try:
         raw = read_json(path)
-        return {str(k): float(v) for k, v in raw.items()}
-    except (OSError, ValueError, AttributeError, TypeError) as error:
+        if not isinstance(raw, dict):
+            raise ValueError("it must be an object")
+        for source, weight in raw.items():
+            if isinstance(weight, bool) or not isinstance(weight, int | float):
+                raise ValueError(f"the weight of {source!r} is {weight!r}, no number")
+        return {source: float(weight) for source, weight in raw.items()}
+    except (OSError, ValueError, OverflowError) as error:
         raise DataError(
             f"{path}: is no mixture ({reason(error)})", 'write {"source": weight, ...}'
         ) from error

@@ -24,6 +24,8 @@ RUNS_WORD = "runs"
 EMPTY = "No run yet: b on the practice screen, or /practice chain_sum, begins one."
 NONE_SAID = "nothing was practised yet; /practice chain_sum begins"
 """The same in line mode."""
+NO_END = "still running, or the program was closed or killed"
+"""What is said of a run without a result; the journal does not tell which."""
 ENDINGS = {
     "steps": "all steps",
     "solved": "solved",
@@ -97,7 +99,7 @@ def entry_line(entry: PracticeEntry) -> str:
     """One run of the journal on a line, for the shell."""
     seed, outcome = entry.record["seed"], entry.outcome
     if outcome is None:
-        return f"{entry.id}: {name(entry)}, seed {seed}: did not end"
+        return f"{entry.id}: {name(entry)}, seed {seed}: {NO_END}"
     done = replace(PracticeDone(**outcome), task=name(entry))
     return f"{entry.id}: seed {seed}: {practice_state.done(done)}"
 
@@ -124,7 +126,7 @@ def facts(run: PracticeListed, now: float) -> list[str]:
         parts.append(counted(run.steps, "step"))
     lines = [" \u00b7 ".join([*parts, lessons(run)])]
     if entry.outcome is None:
-        lines.append("still running, or the program was closed or killed")
+        lines.append(NO_END)
     else:
         lines.append(one_line(practice_state.done(PracticeDone(**entry.outcome))))
         if (alarm := entry.outcome.get("alarm")) and alarm not in lines[-1]:

@@ -38,6 +38,7 @@ from learning.practice.supply.source import ProblemSource, SingleSource
 from learning.practice.trainer import GrpoTrainer
 from learning.protocol.records import AskingFigures
 from learning.rewards.asked import AskedTask
+from learning.rewards.registry import SELF_PLAY
 from learning.rewards.task import Problem, Score, Task
 
 ADVICE = "practise the task itself for a while, or undo this practice and take another seed"
@@ -60,6 +61,16 @@ class BothSource(SingleSource):
         return min(right_by_arm(samples).values())
 
 
+def askable(task: Task) -> AskedTask:
+    """The task. Raises ConfigError for one whose questions no program can read."""
+    if not isinstance(task, AskedTask):
+        raise ConfigError(
+            f"{task.name} has no self-play: no program can answer any question about it",
+            f"practise {' or '.join(SELF_PLAY)} so, or leave self-play out",
+        )
+    return task
+
+
 class SelfPlayTrainer(GrpoTrainer):
     """Trains one model on questions of its own about one task."""
 
@@ -77,13 +88,8 @@ class SelfPlayTrainer(GrpoTrainer):
         """See GrpoTrainer. Held-out problems and those of warm-up are the task's own. Raises ConfigError for
         a task whose questions no program can read."""
         super().__init__(model, tokenizer, task, replay, settings, seed=seed, **more)
-        if not isinstance(task, AskedTask):
-            raise ConfigError(
-                f"{task.name} has no self-play: no program can answer any question about it",
-                "practise chain_sum or basic_arithmetic so, or leave self-play out",
-            )
         own = settings.self_play
-        self._asked_task = task
+        self._asked_task = task = askable(task)
         self._asking = AskingTask(task, own.examples, random.Random(seed))
         self._asker = self._sampler(tokenizer, self._asking)
         self._samplers.append(self._asker)

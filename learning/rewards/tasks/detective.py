@@ -38,13 +38,9 @@ class DetectiveSettings:
 
     def __post_init__(self) -> None:
         if self.questions < 3:
-            raise ConfigError(
-                f"detective: {self.questions} questions", "give 3 or more: three are needed"
-            )
+            raise ConfigError(f"{self.questions} questions", "give 3 or more: three are needed")
         if not 0.0 <= self.turn_cost <= 0.1:
-            raise ConfigError(
-                f"detective: turn_cost is {self.turn_cost}", "give a number from 0 to 0.1"
-            )
+            raise ConfigError(f"turn_cost is {self.turn_cost}", "give a number from 0 to 0.1")
 
 
 class Keeper:

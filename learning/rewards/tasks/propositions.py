@@ -54,18 +54,17 @@ class PropositionSettings:
     def __post_init__(self) -> None:
         if not 1 <= self.min_steps <= self.max_steps < self.letters <= len(LETTERS):
             raise ConfigError(
-                f"propositional_logic: {self.min_steps} to {self.max_steps} steps with"
-                f" {self.letters} letters",
+                f"{self.min_steps} to {self.max_steps} steps with {self.letters} letters",
                 f"give at least 1 step, fewer steps than letters, and at most {len(LETTERS)} letters",
             )
         if not 0 <= self.min_others <= self.max_others <= 6:
             raise ConfigError(
-                f"propositional_logic: {self.min_others} to {self.max_others} others",
+                f"{self.min_others} to {self.max_others} others",
                 "give a range within 0 to 6",
             )
         if not self.rules or not set(self.rules) <= set(RULES):
             raise ConfigError(
-                f"propositional_logic: rules are {self.rules}", f"choose of: {', '.join(RULES)}"
+                f"rules is {','.join(self.rules)!r}", f"choose of: {', '.join(RULES)}"
             )
 
 

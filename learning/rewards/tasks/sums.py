@@ -69,7 +69,7 @@ class ArithmeticSettings:
         _check_range("terms", self.min_terms, self.max_terms, 2, 12)
         _check_range("digits", self.min_digits, self.max_digits, 1, 6)
         if not self.operators or not set(self.operators) <= set(_BINDS):
-            raise ConfigError(f"operators are {self.operators}", "choose among + - * /")
+            raise ConfigError(f"operators is {','.join(self.operators)!r}", "choose among + - * /")
         if self.max_value < 10**self.max_digits:
             raise ConfigError(
                 f"max_value {self.max_value} is below a number of {self.max_digits} digits",

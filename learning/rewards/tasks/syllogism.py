@@ -55,14 +55,12 @@ class SyllogismSettings:
     def __post_init__(self) -> None:
         if len(set(self.forms)) < 2 or not set(self.forms) <= set(FORMS):
             raise ConfigError(
-                f"syllogism: forms are {self.forms}", f"choose two or more of: {', '.join(FORMS)}"
+                f"forms is {','.join(self.forms)!r}", f"choose two or more of: {', '.join(FORMS)}"
             )
         if not (0 <= self.valid_share <= 1 and 0 <= self.turned_share <= 1):
-            raise ConfigError("syllogism: a share is outside 0 to 1", "give a share from 0 to 1")
+            raise ConfigError("a share is outside 0 to 1", "give a share from 0 to 1")
         if not 3 <= self.terms <= len(TERMS):
-            raise ConfigError(
-                f"syllogism: {self.terms} terms", f"give a number from 3 to {len(TERMS)}"
-            )
+            raise ConfigError(f"{self.terms} terms", f"give a number from 3 to {len(TERMS)}")
 
 
 def syllogism(name: str, options: TaskOptions) -> VerifiedTask:

@@ -44,7 +44,7 @@ class ToolSumSettings:
         if not 1 <= self.digits <= 9:
             raise ConfigError(f"digits is {self.digits}", "give 1 to 9")
         if not self.operators or not set(self.operators) <= set(SIGNS):
-            raise ConfigError(f"operators are {self.operators}", "choose among + *")
+            raise ConfigError(f"operators is {','.join(self.operators)!r}", "choose among + *")
         if not 0 <= self.calls <= CALLS:
             raise ConfigError(f"calls is {self.calls}", f"give 0 to {CALLS}")
         if not 0.0 <= self.again <= 1.0:

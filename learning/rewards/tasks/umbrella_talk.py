@@ -54,20 +54,16 @@ class UmbrellaTalkSettings:
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.known <= 1.0:
-            raise ConfigError(f"umbrella_talk: known is {self.known}", "give a number from 0 to 1")
+            raise ConfigError(f"known is {self.known}", "give a number from 0 to 1")
         if self.small_talk < 0:
-            raise ConfigError(
-                f"umbrella_talk: small_talk is {self.small_talk}", "give a number from 0 on"
-            )
+            raise ConfigError(f"small_talk is {self.small_talk}", "give a number from 0 on")
         if self.partner not in PARTNERS:
             raise ConfigError(
-                f"umbrella_talk: partner is {self.partner!r}",
+                f"partner is {self.partner!r}",
                 f"choose among: {', '.join(PARTNERS)}",
             )
         if not 2 <= self.weathers <= len(FITS):
-            raise ConfigError(
-                f"umbrella_talk: {self.weathers} weathers", f"give a number from 2 to {len(FITS)}"
-            )
+            raise ConfigError(f"{self.weathers} weathers", f"give a number from 2 to {len(FITS)}")
 
 
 class Traveller:

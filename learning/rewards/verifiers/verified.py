@@ -157,7 +157,8 @@ def configure(kind: type[Settings], options: TaskOptions, name: str) -> Settings
     """The settings dataclass with the values of options.difficulty; texts are converted to the type of
     the default.
 
-    Raises ConfigError for an unknown name or a value of the wrong type.
+    Raises ConfigError, which names the task, for an unknown name, a value of the wrong type, and one that
+    the dataclass refuses.
     """
     known = {f.name: f.default for f in fields(kind)}  # type: ignore[arg-type]
     given = {}
@@ -167,7 +168,10 @@ def configure(kind: type[Settings], options: TaskOptions, name: str) -> Settings
                 f"task {name}: there is no setting {key!r}", f"choose among: {', '.join(known)}"
             )
         given[key] = convert(value, known[key], f"task {name}: {key}")
-    return kind(**given)
+    try:
+        return kind(**given)
+    except ConfigError as error:
+        raise ConfigError(f"task {name}: {error.what}", error.next_step) from None
 
 
 def convert(value: Any, like: Any, where: str) -> Any:

@@ -21,9 +21,11 @@ from benchmarks.facts.recall_weighing import (
     fitted,
     gather,
     judged,
+    main,
     recalled,
 )
 from benchmarks.lessons.collapse_data import read_lessons
+from learning.home import Home
 from learning.journal.journal import Journal
 from learning.protocol.records import Lesson, Turn
 from learning.teacher.relevance import Evidence
@@ -65,6 +67,34 @@ def test_all_kinds_are_asked() -> None:
     own = [q for q in questions if q.about == lesson.prompt]
     assert {q.kind for q in own} == {"lesson's rewording", "lesson's paraphrase"}
     assert all((q.wanted is None) == (q.kind in UNWANTED) for q in questions)
+
+
+def refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    with pytest.raises(SystemExit) as caught:
+        main(words)
+    assert caught.value.code == 2
+    return capsys.readouterr().err.splitlines()[-1]
+
+
+def test_what_it_cannot_measure_is_told_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = str(tmp_path / "home")
+    assert "required: home, model" in refused([], capsys)
+    assert f"{home}: has no journal; teach first: `vidya teach" in refused([home, "10m"], capsys)
+    assert not (tmp_path / "home").exists()
+    with closing(Journal(Home(tmp_path).journal_path)):
+        assert "model 'x' does not exist" in refused([str(tmp_path), "x"], capsys)
+
+
+def test_a_home_that_was_taught_something_else_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [Row(OPENINGS, 0, (), ())]
+    monkeypatch.setattr("benchmarks.facts.recall_weighing.gather", lambda *_: rows)
+    with closing(Journal(Home(tmp_path).journal_path)):
+        said = refused([str(tmp_path), "10m"], capsys)
+    assert f"{tmp_path}: 10m was taught none of the lessons; teach first" in said
 
 
 @pytest.mark.slow

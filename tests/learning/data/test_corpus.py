@@ -125,6 +125,13 @@ def test_bad_row_is_named_by_line(tmp_path: Path, row: str) -> None:
         list(read_documents(file))
 
 
+@pytest.mark.parametrize("turns", ["hello", 5, None, {"role": "user"}, ["hello"], [None]])
+def test_turns_of_the_wrong_kind_are_told_in_words(tmp_path: Path, turns: object) -> None:
+    (tmp_path / "talk.jsonl").write_text(json.dumps({"turns": turns}))
+    with pytest.raises(DataError, match="turns must be a list of objects"):
+        list(read_documents(tmp_path / "talk.jsonl"))
+
+
 @pytest.mark.parametrize("name", ["latin.txt", "missing.txt", "broken.jsonl.zst", "broken.txt.gz"])
 def test_unreadable_file_is_named(tmp_path: Path, name: str) -> None:
     if name.startswith("latin"):

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from learning.journal.practices import practice_entry, practice_samples, practice_steps, same_steps
+from learning.journal.practices import (
+    practice_entries,
+    practice_entry,
+    practice_samples,
+    practice_steps,
+    same_steps,
+)
 from learning.protocol.events import (
     Failed,
     PracticeDone,
@@ -33,6 +39,7 @@ def test_what_cannot_be_is_told(room: Room, task: str, options: tuple[str, ...],
     room.teacher.send(Practise(task, seed=0, warm_up=False, options=(*OWN, *options)))
     failed = room.until(Failed)[-1]
     assert isinstance(failed, Failed) and said in failed.what
+    assert practice_entries(room.journal) == [], "a run that cannot begin is none"
 
 
 def test_several_tasks_ask_nothing(room: Room) -> None:

@@ -98,27 +98,33 @@ def test_a_small_task_ends_where_its_held_out_problems_end() -> None:
         ("chain_sum", {"max_digits": "two"}, "max_digits is 'two'"),
         ("chain_sum", {"max_digits": 1.5}, "max_digits is 1.5"),
         ("chain_sum", {"max_digits": 99}, "within"),
-        ("basic_arithmetic", {"operators": "+,^"}, "operators"),
+        ("basic_arithmetic", {"operators": "+,^"}, r"operators is '\+,\^'"),
         (
             "basic_arithmetic",
             {"operators": [["+"]]},
             r"operators is \[\['\+'\]\]; .*like \('\+', '-'",
         ),
         ("basic_arithmetic", {"max_digits": 4}, "max_value"),
-        ("syllogism", {"forms": ("all",)}, "forms"),
+        ("syllogism", {"forms": ("all",)}, "forms is 'all'"),
         ("syllogism", {"forms": [["all"], ["no"]]}, "forms is .*like .*'some not'"),
         ("syllogism", {"valid_share": 2}, "share"),
         ("syllogism", {"terms": 2}, "terms"),
         ("propositional_logic", {"max_steps": 9}, "steps"),
-        ("propositional_logic", {"rules": "guess"}, "rules"),
+        ("propositional_logic", {"rules": "guess,if"}, "rules is 'guess,if'"),
+        ("tool_sums", {"digits": 0}, "digits"),
+        ("tool_sums", {"operators": "-,+"}, r"operators is '-,\+'"),
+        ("tool_gsm8k", {"calls": 0}, "calls"),
+        ("umbrella_talk", {"weathers": 1}, "1 weathers"),
+        ("detective", {"questions": 1}, "1 questions"),
         ("propositional_logic", {"rules": [["if"]]}, "rules is .*like .*'unless'"),
     ],
 )
 def test_settings_that_cannot_be_are_named(
     name: str, settings: dict[str, object], words: str
 ) -> None:
-    with pytest.raises(ConfigError, match=words):
+    with pytest.raises(ConfigError, match=words) as caught:
         find_task(name, TaskOptions(difficulty=settings))
+    assert caught.value.what.startswith(f"task {name}: "), "several tasks may be practised at once"
 
 
 def test_settings_may_come_as_texts() -> None:

@@ -90,6 +90,9 @@ def run(*arguments: str, home: Path, **variables: str) -> subprocess.CompletedPr
         (["ask", "x", "--nothing"], "no such option '--nothing'; `vidya ask --help`"),
         (["ask", "x", "-n", "0"], "0 is not in the range"),
         (["teach"], "give one of --pick"),
+        (["ask", "x", "-n", "two"], "'two' is not a whole number; `"),
+        (["practice", "--again", "last"], "'last' is not a whole number; `"),
+        (["pretrain", "x.txt", "--minutes", "two"], "'two' is not a number; `"),
         (["ask", "x", "--home", ""], "name a folder"),
     ],
 )

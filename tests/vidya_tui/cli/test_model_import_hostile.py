@@ -196,6 +196,29 @@ def test_a_hostile_folder_is_refused(shell: Shell, folder: Path, name: str) -> N
     assert sorted(p.name for p in shell.home.models_path.iterdir()) == ["tiny"], "nothing is left"
 
 
+@pytest.mark.parametrize(
+    ("file", "words"),
+    [
+        ("adapter_config.json", "holds an adapter without its model; import the whole model"),
+        ("notes.txt", "is no model, it has no config.json; give the folder of a Llama"),
+    ],
+)
+def test_a_folder_without_a_model_is_told(
+    shell: Shell, tmp_path: Path, file: str, words: str
+) -> None:
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / file).write_text("{}")
+    said = shell.fails("model", "import", str(tmp_path / "theirs"))
+    assert words in said and "cannot be read" not in said
+
+
+def test_weights_that_are_cut_short_are_to_be_copied_again(shell: Shell, folder: Path) -> None:
+    os.truncate(folder / "model.safetensors", 1_000)
+    said = shell.fails("model", "import", str(folder))
+    assert "is no whole safetensors file" in said and "rollback" not in said
+    assert said.endswith("; copy or download the model again")
+
+
 def test_huge_weights_that_are_used_in_place_are_told_when_it_is_asked(
     shell: Shell, folder: Path
 ) -> None:

@@ -177,6 +177,28 @@ def test_ctrl_c_ends_after_the_step_and_keeps_what_was_gained(
     assert lesson.state == "learned"
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--list", "--runs"), "--list and --runs do not go together"),
+        (("--samples", "1", "--again", "1"), "--samples and --again do not go together"),
+        (("easy", "--samples", "1"), "--samples practises nothing: leave 'easy' out"),
+        (("easy", "max_terms=2", "--report"), "--report practises nothing"),
+    ],
+)
+def test_what_would_be_left_undone_is_refused(
+    gym: Shell, words: tuple[str, ...], said: str
+) -> None:
+    assert said in gym.run("practice", *words, status=2).output
+
+
+def test_a_run_without_answers_is_told(gym: Shell) -> None:
+    run = str(begin_practice(gym.journal(), "easy", {}))
+    assert gym.run("practice", "--samples", run).stdout == f"no answer was kept of run {run}\n"
+    assert "no answer was kept" in gym.run("practice", "--samples", run, "--by", "correct").stdout
+    assert gym.rows("practice", "--samples", run) == []
+
+
 def test_options_are_told_before_the_model_is_loaded(gym: Shell) -> None:
     said = gym.fails("practice", "easy", "--option", "normalize=by_answer")
     assert "practice has no option 'normalize'" in said and "buffer_size" in said
@@ -210,6 +232,8 @@ def test_a_run_is_listed_shown_and_repeated(gym: Shell) -> None:
     all_of_them = gym.rows("practice", "--samples", "1")
     right = gym.rows("practice", "--samples", "1", "--by", "correct")
     wrong = gym.rows("practice", "--samples", "1", "--by", "correct=0")
+    none = gym.run("practice", "--samples", "1", "--by", "correct=0.25").stdout
+    assert none == "no answer has correct=0.25\n"
     assert {row["components"]["correct"] for row in right} == {1.0}
     assert len(right) + len(wrong) == len(all_of_them) > len(right) > 0
     assert "choose among: correct" in gym.fails("practice", "--samples", "1", "--by", "calls")

@@ -171,6 +171,25 @@ def test_what_is_wrong_is_said_in_one_line(
     assert message in result.stderr and "Traceback" not in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("mixture", "message"),
+    [
+        ("[1]", "it must be an object"),
+        ('{"a": "twice"}', "the weight of 'a' is 'twice', no number"),
+        ('{"a": null}', "the weight of 'a' is None, no number"),
+        ('{"a": true}', "the weight of 'a' is True, no number"),
+    ],
+)
+def test_a_mixture_of_the_wrong_kind_is_told_in_words(
+    tmp_path: Path, inside: Inside, mixture: str, message: str
+) -> None:
+    (tmp_path / "a.txt").write_text("Some text.")
+    file = tmp_path / "mix.json"
+    file.write_text(mixture)
+    result = inside(tmp_path, "pretrain", str(tmp_path / "a.txt"), "--mixture", str(file))
+    assert result.returncode == 1 and f"{file}: is no mixture ({message})" in result.stderr
+
+
 @pytest.mark.slow
 def test_a_mistyped_file_leaves_no_model_behind(tmp_path: Path) -> None:
     home = tmp_path / "home"

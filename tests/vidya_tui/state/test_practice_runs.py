@@ -49,7 +49,7 @@ def test_a_run_in_few_words() -> None:
     several = entry(arms=arms, seed=5)
     assert practice_runs.name(several) == "chain_sum max_terms=2, syllogism"
     assert practice_runs.entry_line(several) == (
-        "12: chain_sum max_terms=2, syllogism, seed 5: did not end"
+        "12: chain_sum max_terms=2, syllogism, seed 5: still running, or the program was closed or killed"
     )
     ended = practice_runs.entry_line(entry(asdict(DONE), seed=5, settings=["max_terms=3"]))
     assert ended.startswith("12: seed 5: chain_sum max_terms=3: held-out accuracy 30 %")
