@@ -96,7 +96,9 @@ class BenchOptions:
         words = ["VIDYA_CORPUS=FOLDER"] if corpus else []
         words += ["vidya bench", name, *(["--quick"] if self.quick else [])]
         words += [f"--model {self.model}"] if self.model else []
-        words += [f"--seeds {len(self.seeds)}"] if seeded and not self.quick else []
+        if seeded and not self.quick:
+            words += [f"--seed {self.seeds[0]}"] if self.seeds[0] else []
+            words += [f"--seeds {len(self.seeds)}"]
         return " ".join([*words, "--out benchmarks/results"])
 
 

@@ -18,6 +18,7 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks import BenchOptions
+from benchmarks.common.asked import as_words
 from benchmarks.common.pupil import Pupil
 from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
 from benchmarks.common.scratch import scratch_home
@@ -71,7 +72,13 @@ def run(options: BenchOptions) -> dict[str, Any]:
     turns = [int(one) for one in chosen.split(",")] if chosen else list(SMALL_TALK)
     usual = partner == "reminds"
     name = "umbrella_talk" if usual else f"umbrella_talk_{partner}"
-    said = options.command("umbrella_talk", seeded=True)
+    asked = as_words(
+        {
+            "VIDYA_TALK_PARTNER": None if usual else partner,
+            "VIDYA_TALK_SMALL_TALK": chosen or None,
+        }
+    )
+    command = f"{asked} {options.command('umbrella_talk', seeded=True)}".strip()
     same = {"quick": options.quick, "model": options.model or "10m"}
     result: dict[str, Any] = {
         "benchmark": "umbrella_talk",
@@ -89,7 +96,6 @@ def run(options: BenchOptions) -> dict[str, Any]:
                 for row in _arms(folder, count, partner, seed, missing, options):
                     result["rows"].append(row)
                     if options.out is not None:
-                        command = said if usual else f"VIDYA_TALK_PARTNER={partner} {said}"
                         write(options.out, name, TITLE, command, list(parts(result)), result)
     return result
 

@@ -18,3 +18,7 @@ def test_the_command_in_a_report_is_the_one_that_was_run(tmp_path: Path) -> None
     assert whole.command("collapse", seeded=True, corpus=True) == (
         "VIDYA_CORPUS=FOLDER vidya bench collapse --seeds 3 --out benchmarks/results"
     )
+    later = BenchOptions(tmp_path, seeds=(2, 3))
+    assert later.command("tools", seeded=True) == (
+        "vidya bench tools --seed 2 --seeds 2 --out benchmarks/results"
+    )
