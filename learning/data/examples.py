@@ -105,8 +105,8 @@ def from_answer(
 
     prompt: (role, text), ending with the user. The oldest turns are dropped if it does not fit in `context`
     ids, or if those before the last message have more than TALK ids. An answer longer than half of the
-    context loses its end (`cut`). encode: in place of the
-    tokenizer's, for what a program wrote (Tokenizer.encode_tagged).
+    context loses its end (`cut`). encode: in place of the tokenizer's, for what a program wrote
+    (Tokenizer.encode_tagged).
     """
     ids = (encode or tokenizer.encode)(answer)
     body = (*ids[: context // 2], tokenizer.chat.end)
