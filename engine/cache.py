@@ -78,14 +78,14 @@ class KeyValueCache:
         """The filled part of the buffer, [layers, 2, B, K, S, E]."""
         return self._buffer[..., : self.length - self._first, :]
 
-    def expand(self, rows: int, size: int | None = None) -> KeyValueCache:
-        """A new cache of `rows` copies of this cache's only row. size: its limit in tokens; default: this
-        one's. Raises ValueError if this cache has several rows."""
+    def expand(self, rows: int, size: int) -> KeyValueCache:
+        """A new cache of `rows` copies of this cache's only row. size: its limit in tokens. Raises ValueError
+        if this cache has several rows."""
         if self.rows != 1:
             raise ValueError(f"only a cache of one row can be shared, this has {self.rows}")
         other = object.__new__(KeyValueCache)
         other._buffer = self._buffer.expand(-1, -1, rows, -1, -1, -1).contiguous()
-        other.size, other.length, other._first = size or self.size, self.length, 0
+        other.size, other.length, other._first = size, self.length, 0
         return other
 
     def keep(self, rows: Tensor) -> None:

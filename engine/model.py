@@ -60,25 +60,15 @@ class Attention(nn.Module):
         query, key = apply_rope(turning, *rope).split([h, k], 1)
         if cache is not None:
             key, value = cache.append(layer, key, value)  # (B, K, S, E)
-        if x.is_cuda and cache is None:
+        if t >= FUSED or (x.is_cuda and cache is None):
             mixed = fused_attention(query, key, value, mask)
             return self.out(mixed.transpose(1, 2).reshape(b, t, h * e))
         # the G query heads of one key/value head form one matrix, so keys and values need no copies
         query = (query * (1.0 / math.sqrt(e))).reshape(b, k, (h // k) * t, e)
-        if t >= FUSED:
-            kind = value.dtype  # under autocast, apply_rope returned query and key in float32
-            seen = mask.to(kind)
-            if seen.shape[2] > 1:
-                seen = seen.repeat(1, 1, h // k, 1)
-            mixed = F.scaled_dot_product_attention(
-                query.to(kind), key.to(kind), value, attn_mask=seen, scale=1.0
-            )
-        else:
-            scores = (query @ key.transpose(-1, -2)).view(b, k, h // k, t, -1)  # (B, K, G, T, S)
-            scores = scores.add_(mask.unsqueeze(2))
-            weights = torch.softmax(scores, -1).to(value.dtype).view(b, k, (h // k) * t, -1)
-            mixed = weights @ value
-        mixed = mixed.view(b, h, t, e).transpose(1, 2).reshape(b, t, h * e)
+        scores = (query @ key.transpose(-1, -2)).view(b, k, h // k, t, -1)  # (B, K, G, T, S)
+        scores = scores.add_(mask.unsqueeze(2))
+        weights = torch.softmax(scores, -1).to(value.dtype).view(b, k, (h // k) * t, -1)
+        mixed = (weights @ value).view(b, h, t, e).transpose(1, 2).reshape(b, t, h * e)
         return self.out(mixed)
 
 
@@ -295,7 +285,7 @@ def apply_rope(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
 
 
 def fused_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
-    """Attention as one kernel, for training on a GPU. On a CPU the separate products are faster.
+    """Attention as one kernel: on a GPU, and for long rows on a CPU (see FUSED).
 
     query: [B, H, T, E]; key, value: [B, K, S, E]; mask: additive, broadcast to [B, 1, T, S].
     Returns [B, H, T, E]. Kernels that accept a mask need a key for each query head, so keys are repeated.

@@ -21,6 +21,7 @@ from torch import Tensor
 from engine.cache import KeyValueCache
 from engine.config import ModelConfig
 from engine.errors import DataError
+from engine.generate import PART
 from engine.model import Model
 from engine.packed import packed
 from engine.sampling import NEVER, sample
@@ -30,7 +31,7 @@ from engine.tokenizers.tokenizer import Tokenizer
 ROWS = 64
 """Answers per batch; more are no faster per token and wait longer for the last one."""
 PREFILL_TOKENS = 2048
-"""Padded prompt tokens per forward pass."""
+"""Padded prompt tokens that are prefilled together."""
 World = Callable[[Sequence[tuple[int, tuple[int, ...]]]], Sequence[Sequence[int]]]
 """(number of the answer, the reply) of all replies that ended in one step -> for each the ids to read before
 the next reply; none: the answer is over. Answers are numbered prompt by prompt."""
@@ -286,9 +287,8 @@ class Rollout:
         return _RolloutRow(index, number)
 
     def _prefill(self, first: int) -> dict[int, _Prompt]:
-        """Prefills this prompt and the following ones that fit into one pass. Right padding needs no mask,
+        """Prefills this prompt and the following ones that fit into one batch. Right padding needs no mask,
         because attention is causal."""
-        self._pause()
         chosen = [first]
         width = len(self._prompts[first])
         for index in range(first + 1, len(self._prompts)):
@@ -302,7 +302,12 @@ class Rollout:
         for place, index in enumerate(chosen):
             ids[place, : len(self._prompts[index])] = torch.tensor(list(self._prompts[index]))
         cache = KeyValueCache(model.config, len(chosen), width, model.dtype, model.device)
-        hidden = model.hidden_states(ids.to(model.device), cache=cache)
+        cache.reserve(width)
+        read = []
+        for part in ids.to(model.device).split(PART, 1):
+            self._pause()
+            read.append(model.hidden_states(part, cache=cache))
+        hidden = torch.cat(read, 1)
         lengths = [len(self._prompts[index]) for index in chosen]
         last = hidden[torch.arange(len(chosen)), torch.tensor(lengths) - 1]
         logits = model.logits(last).float()

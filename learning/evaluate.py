@@ -161,9 +161,12 @@ def _answered(
     model: Model, tokenizer: Tokenizer, pairs: Sequence[Pair]
 ) -> tuple[list[Knowledge], list[bool], list[str]]:
     """If every token is the likeliest given the right ones before it, greedy decoding gives the answer; the
-    other prompts are decoded, because a different spelling may fold to the same text."""
+    other prompts are decoded, because a different spelling may fold to the same text. Both see all of the
+    talk that fits, as answers do."""
     context = model.config.context
-    examples = [from_answer(tokenizer, prompt, answer, context) for prompt, answer in pairs]
+    examples = [
+        from_answer(tokenizer, prompt, answer, context, talk=context) for prompt, answer in pairs
+    ]
     checked = knowledge(model, examples)
     said = [
         example.said if item.known and not example.cut else greedy_answer(model, tokenizer, prompt)

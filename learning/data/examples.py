@@ -14,8 +14,9 @@ from engine.tokenizers.tokenizer import Tokenizer
 from learning.text.normalise import fold_prompt
 
 TALK = 512
-"""Most ids that stand before the last message of an example. With more, lessons in a long conversation, and
-each later look at them, would take minutes and gigabytes in a model with a context of thousands."""
+"""Most ids that stand before the message of an answer that is learned. With more, lessons in a long
+conversation, and each later look at them, would take minutes and gigabytes in a model with a context of
+thousands."""
 
 
 @dataclass(frozen=True)
@@ -100,35 +101,39 @@ def from_answer(
     context: int,
     *,
     encode: Callable[[str], list[int]] | None = None,
+    talk: int | None = None,
 ) -> Example:
     """An example that predicts only the answer to a prompt.
 
     prompt: (role, text), ending with the user. The oldest turns are dropped if it does not fit in `context`
-    ids, or if those before the last message have more than TALK ids. An answer longer than half of the
-    context loses its end (`cut`). encode: in place of the
-    tokenizer's, for what a program wrote (Tokenizer.encode_tagged).
+    ids, or if those before the last message have more than `talk` ids, by default TALK. An answer longer
+    than half of the context loses its end (`cut`). encode: in place of the tokenizer's, for what a program
+    wrote (Tokenizer.encode_tagged).
     """
     ids = (encode or tokenizer.encode)(answer)
     body = (*ids[: context // 2], tokenizer.chat.end)
     cut = max(0, len(ids) - context // 2)
-    return _answered(
-        tokenizer, prompt, Example(body, (True,) * len(body), said=answer, cut=cut), context
-    )
+    whole = Example(body, (True,) * len(body), said=answer, cut=cut)
+    return _answered(tokenizer, prompt, whole, context, TALK if talk is None else talk)
 
 
 def after_question(tokenizer: Tokenizer, question: str, answer: Example, context: int) -> Example:
     """An example with the answer of another one to `question`. The answer is not encoded again."""
-    return _answered(tokenizer, [("user", question)], answer, context)
+    return _answered(tokenizer, [("user", question)], answer, context, TALK)
 
 
 def _answered(
-    tokenizer: Tokenizer, prompt: Sequence[tuple[str, str]], answer: Example, context: int
+    tokenizer: Tokenizer,
+    prompt: Sequence[tuple[str, str]],
+    answer: Example,
+    context: int,
+    talk: int,
 ) -> Example:
     body = answer.answer
     head = encode_prompt(tokenizer, prompt, context, len(body))
-    if len(head) > TALK and len(prompt) > 1:
+    if len(head) > talk and len(prompt) > 1:
         message = encode_prompt(tokenizer, prompt[-1:], context, len(body))
-        room = min(context, len(message) + TALK + len(body))
+        room = min(context, len(message) + talk + len(body))
         head = encode_prompt(tokenizer, prompt, room, len(body))
     row = conversation(tokenizer, (*head, *body), (False,) * len(head) + (True,) * len(body))
     return replace(

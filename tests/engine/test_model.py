@@ -59,7 +59,13 @@ def test_long_rows_are_fused(
     elif masked == "keys":  # of a row that is padded, as the sentence encoder's
         mask = torch.zeros(2, 1, 1, 24)
         mask[1, ..., 20:] = float("-inf")
-    found = []
+    found, calls = [], []
+
+    def counted(*tensors: torch.Tensor) -> torch.Tensor:
+        calls.append(tensors)
+        return fused_attention(*tensors)
+
+    monkeypatch.setattr(modelling, "fused_attention", counted)
     for fused in (25, 24):
         monkeypatch.setattr(modelling, "FUSED", fused)
         tiny_model.zero_grad()
@@ -67,6 +73,7 @@ def test_long_rows_are_fused(
         logits.logsumexp(-1).sum().backward()
         gradients = [p.grad.clone() for p in tiny_model.parameters() if p.grad is not None]
         found.append([logits.detach(), *gradients])
+    assert len(calls) == tiny_model.config.layers  # the long rows alone
     assert len(found[0]) > 1
     for one, other in zip(*found, strict=True):
         torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-3)
@@ -135,7 +142,7 @@ def test_bfloat16_is_close(tiny_model: Model) -> None:
 
 @torch.no_grad()
 def test_attention_in_one_kernel_is_the_same(tiny_model: Model) -> None:
-    """What a GPU trains with, on a CPU: heads that share keys, and packed documents."""
+    """What a GPU and long rows train with: heads that share keys, and packed documents."""
     attention = tiny_model.blocks[0].attention
     h, k, e = attention.heads, attention.kv_heads, attention.head_dim
     qkv = torch.randn(2, h + 2 * k, 12, e, generator=torch.Generator().manual_seed(0))

@@ -7,10 +7,12 @@ from functools import partial
 import pytest
 import torch
 
+from engine import rollout
 from engine.config import GREEDY
 from engine.errors import DataError
 from engine.generate import Finished, generate
 from engine.model import Model
+from engine.packed import PackedModel
 from engine.rollout import Answered, Rollout, message_answers
 from engine.tokenizers.tokenizer import Tokenizer
 
@@ -24,6 +26,10 @@ TEXTS = (
 
 def prompts(tokenizer: Tokenizer) -> list[list[int]]:
     return [[tokenizer.user, *tokenizer.encode(t), tokenizer.assistant] for t in TEXTS]
+
+
+def short_and_long(tokenizer: Tokenizer) -> list[list[int]]:
+    return [[*p, *[p[-2]] * extra] for p, extra in zip(prompts(tokenizer), (0, 40), strict=False)]
 
 
 def draw(model: Model, tokenizer: Tokenizer, **changes: object) -> list[list[Answered]]:
@@ -66,13 +72,34 @@ def test_answers_that_outgrow_the_memory_of_the_beginning(
     tiny_model: Model, tiny_tokenizer: Tokenizer
 ) -> None:
     # some rows begin short, beside long ones, and go on beyond the next two chunks
-    starts = [
-        [*p, *[p[-2]] * extra] for p, extra in zip(prompts(tiny_tokenizer), (0, 40), strict=False)
-    ]
+    starts = short_and_long(tiny_tokenizer)
     found = draw(tiny_model, tiny_tokenizer, prompts=starts, rows=3, max_tokens=60, ends=())
     for prompt, answers in zip(starts, found, strict=True):
         for answer in answers:
             assert answer.ending == "length" and len(answer.tokens) == 60
+            check(tiny_model, prompt, answer, 1.0)
+
+
+def test_long_prompts_are_read_in_parts(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    starts = short_and_long(tiny_tokenizer)
+    widths: list[int] = []
+    states = PackedModel.hidden_states
+
+    def counted(self: PackedModel, ids: torch.Tensor, **keywords: object) -> torch.Tensor:
+        widths.append(ids.shape[1])
+        return states(self, ids, **keywords)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(PackedModel, "hidden_states", counted)
+    monkeypatch.setattr(rollout, "PART", 16)
+    pauses: list[int] = []
+    found = draw(tiny_model, tiny_tokenizer, prompts=starts, pause=lambda: pauses.append(1))
+    longest = max(map(len, starts))
+    assert max(widths) == 16 and sum(w for w in widths if w > 1) == longest
+    assert len(pauses) >= len(widths), "one before each pass"
+    for prompt, answers in zip(starts, found, strict=True):
+        for answer in answers:
             check(tiny_model, prompt, answer, 1.0)
 
 

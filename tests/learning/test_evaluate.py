@@ -9,10 +9,14 @@ import pytest
 
 from engine.model import Model
 from engine.storage.checkpoint import save_model
+from engine.tokenizers.chat_format import encode_prompt
 from engine.tokenizers.tokenizer import Tokenizer
 from learning import evaluate as module
+from learning.data import examples
+from learning.data.examples import Example
 from learning.evaluate import BookSample, ask_book, evaluate
 from learning.models.snapshots import SHIPPED
+from learning.objectives.forward import Knowledge
 
 SAID = {
     "sister?": "your sister is called  ingrid .",  # exact, folded
@@ -78,3 +82,23 @@ def test_a_model_without_the_character_knows_too_few(
     assert sample == BookSample(0, 20) and sample.too_few
     assert sample.told("tiny").endswith("too few; `vidya train --model tiny` teaches it the book")
     assert BookSample(15, 20).too_few and not BookSample(16, 20).too_few
+
+
+@pytest.mark.usefixtures("scripted")
+def test_a_long_talk_is_asked_whole(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Answers see all of the talk of which a lesson holds the end."""
+    monkeypatch.setattr(examples, "TALK", 1)
+    read: list[Example] = []
+    knowledge = module.knowledge
+
+    def noted(model: Model, rows: list[Example]) -> list[Knowledge]:
+        read.extend(rows)
+        return knowledge(model, rows)
+
+    monkeypatch.setattr(module, "knowledge", noted)
+    talk = [("user", "The sea?"), ("assistant", "Deep."), ("user", "tea?")]
+    module.greedy_answers(tiny_model, tiny_tokenizer, [(talk, "Black.")])
+    whole = encode_prompt(tiny_tokenizer, talk, tiny_model.config.context, 8)
+    assert examples.asked(read[0]) == tuple(whole)

@@ -39,6 +39,8 @@ def read_file(name: str, advice: str) -> tuple[bytes, str]:
     a Path of ./- is that of -. advice: the next step if it cannot be read. Raises DataError then."""
     if name == "-":
         return b"" if sys.stdin is None else sys.stdin.buffer.read(), "standard input"
+    if not name:
+        raise DataError("the name of the file is empty", advice)
     try:
         return Path(name).read_bytes(), name
     except OSError as error:

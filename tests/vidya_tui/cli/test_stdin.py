@@ -51,6 +51,11 @@ def test_a_file_called_dash_is_no_standard_input(
     assert "from a pipe" in file.read_text()
 
 
+def test_an_empty_name_is_told(shell: Shell) -> None:
+    read = shell.run("teach", "--file", "", status=1)
+    assert "the name of the file is empty" in str(read.exception)
+
+
 @pytest.mark.parametrize(
     "command",
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pty
 import re
@@ -21,6 +22,8 @@ from vidya_tui.app.app import VidyaApp
 from vidya_tui.settings.file import Settings
 
 APP = """
+import os
+import signal
 import threading
 from textual.app import App
 from textual.widgets import Static
@@ -35,11 +38,19 @@ class Small(App):
         yield Static("here it is")
 
     def on_key(self, event):
+        if event.key == "h":  # while the queue of the thread that writes is locked
+            with self._driver._writer_thread._queue.mutex:
+                os.kill(os.getpid(), signal.SIGCONT)
+                [number for number in range(9)]
+            return
         names = [thread.name for thread in threading.enumerate()]
         self.exit(return_code=names.count("textual-input"))
 
 app = Small()
 app.run()
+for stop in range(3):
+    os.kill(os.getpid(), signal.SIGTSTP)
+    [number for number in range(9)]
 raise SystemExit(app.return_code)
 """
 
@@ -53,6 +64,18 @@ def painted(master: int, seconds: float = 30.0) -> bool:
         if re.search(rb"here.{0,9}it.{0,9}is", got):
             return True
     return False
+
+
+def _status(app: subprocess.Popen[bytes], master: int) -> int:
+    """Reads and continues the app until it ends. Returns its exit status."""
+    end = time.monotonic() + 20.0
+    while app.poll() is None and time.monotonic() < end:
+        if select.select([master], [], [], 0.1)[0]:
+            os.read(master, 65536)
+        with contextlib.suppress(ChildProcessError):  # it has ended
+            if os.waitid(os.P_PID, app.pid, os.WSTOPPED | os.WNOHANG):
+                app.send_signal(signal.SIGCONT)
+    return app.wait(1)
 
 
 def test_the_app_continues_so(tmp_path: Path) -> None:
@@ -77,10 +100,10 @@ def test_one_thread_reads_the_terminal_after_a_stop(stop: signal.Signals) -> Non
                 app.send_signal(signal.SIGCONT)
                 app.send_signal(signal.SIGCONT)
                 assert painted(master), f"time {again}"
+            os.write(master, b"h")
+            assert painted(master), "the lock"
             os.write(master, b"x")
-            while app.poll() is None and select.select([master], [], [], 10.0)[0]:
-                os.read(master, 65536)
-            assert app.wait(10) == 1, "threads that read"
+            assert _status(app, master) == 1, "threads that read"
         finally:
             app.kill()
             os.close(slave)
