@@ -72,7 +72,8 @@ def last_answer(tokenizer: Tokenizer, row: Row, talk: bool, context: int) -> Exa
     """The last answer of a row as an example: after the whole conversation, or (talk=False) after its
     question alone."""
     turns = [(t["role"], t["text"]) for t in row["turns"]]
-    return from_answer(tokenizer, turns[0 if talk else -2 : -1], turns[-1][1], context)
+    asked = turns[0 if talk else -2 : -1]
+    return from_answer(tokenizer, asked, turns[-1][1], context, talk=context)
 
 
 @torch.no_grad()
