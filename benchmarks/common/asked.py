@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from engine.errors import DataError, NotFound
 
@@ -43,12 +43,3 @@ def number_asked(variable: str) -> float | None:
     if value is not None and not 0.0 <= value < 1e6:
         raise DataError(f"{variable}={text}: not a number from 0 on", "write one, or leave it out")
     return value
-
-
-def as_words(asked: Mapping[str, str | float | None]) -> str:
-    """Variables and their values as a command line sets them; those that are None are left out."""
-    found = {name: value for name, value in asked.items() if value is not None}
-    return " ".join(
-        f"{name}={value if isinstance(value, str) else f'{value:g}'}"
-        for name, value in found.items()
-    )

@@ -19,7 +19,7 @@ from statistics import fmean, median
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.common.asked import as_words, number_asked, one_asked
+from benchmarks.common.asked import number_asked, one_asked
 from benchmarks.common.report import machine, table, write
 from benchmarks.common.scratch import scratch_home
 from benchmarks.facts.inventions import Fact, Place
@@ -138,9 +138,13 @@ def measured(
         found = measure(place, facts, options)
     result = {"benchmark": name, "machine": where, "model": model, **asdict(chosen), **found}
     if options.out is not None:
-        command = f"{chosen.words()} {options.command(name)}"
+        command = options.command(name, variables=FACTS_VARIABLES)
         write(options.out, name, title, command, parts(result), result)
     return result
+
+
+FACTS_VARIABLES = [f"VIDYA_PEOPLE_{name}" for name in ("HALF", "FACTS", "FIRST", "PAUSE")]
+"""The variables that FactsAsked reads."""
 
 
 @dataclass(frozen=True)
@@ -169,10 +173,6 @@ class FactsAsked:
     def of_turn(self, turn: int) -> list[PersonFact]:
         """The facts of a turn, the first of which is 0; each turn has others."""
         return read_people(self.half)[self.first + turn * self.facts :][: self.facts]
-
-    def words(self) -> str:
-        """The settings that the command line of a report needs."""
-        return as_words({f"VIDYA_PEOPLE_{name.upper()}": v for name, v in asdict(self).items()})
 
 
 @contextmanager

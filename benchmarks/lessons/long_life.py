@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.common.asked import as_words, number_asked
-from benchmarks.common.corpus import named_corpus
+from benchmarks.common.asked import number_asked
 from benchmarks.common.processes import resident_bytes
 from benchmarks.common.report import earlier, machine, median, table, write
 from benchmarks.lessons.collapse import fingerprint, start_folder
@@ -175,9 +174,9 @@ def _keep(options: BenchOptions, plan: Plan, pupil: LearnerPupil, result: dict[s
     except OSError as error:
         what = f"{out}: the home cannot be copied ({error.strerror})"
         raise DataError(what, "name another folder: --out") from error
-    asked = as_words({COUNT_VARIABLE: number_asked(COUNT_VARIABLE)})
-    words = options.command("long_life", seeded=True, corpus=bool(named_corpus()))
-    write(out, "long_life", TITLE, f"{asked} {words}".strip(), parts(result), result)
+    variables = [COUNT_VARIABLE, "VIDYA_CORPUS"]
+    command = options.command("long_life", seeded=True, variables=variables)
+    write(out, "long_life", TITLE, command, parts(result), result)
     for copy in out.glob(f"{HOME}*"):
         if done or copy.name != f"{HOME}{number}":
             shutil.rmtree(copy, ignore_errors=True)

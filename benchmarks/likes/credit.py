@@ -164,7 +164,8 @@ def run(options: BenchOptions) -> dict[str, Any]:
                 result["rows"].append({"arm": arm, "seed": seed, "taught": len(known), **row})
                 options.say(f"seed {seed}, {arm}: {row}")
                 if options.out is not None:
-                    command = options.command("credit", seeded=True)
+                    variables = ["VIDYA_CREDIT_HALF", "VIDYA_CREDIT_ARMS"]
+                    command = options.command("credit", seeded=True, variables=variables)
                     write(options.out, name, TITLE, command, list(parts(result)), result)
     return result
 
@@ -186,8 +187,7 @@ def _rewards(options: BenchOptions, part: str) -> dict[str, Any]:
         for row in credit_rewards.measure(folder, options.seeds, result["rows"], options, arms):
             result["rows"].append(row)
             if options.out is not None:
-                command = options.command("credit", seeded=True)
-                command = f'VIDYA_CREDIT_PART="{part}" {command}'
+                command = options.command("credit", seeded=True, variables=["VIDYA_CREDIT_PART"])
                 shown = list(reward_parts(result, SLOW_CRITERION if slow else REWARDS_CRITERION))
                 write(options.out, name, REWARDS_TITLE, command, shown, result)
     return result

@@ -50,6 +50,7 @@ TASKS = ("syllogism", "propositional_logic")
 TOKENS, EVERY = 120_000, 5
 LEAST = 3.0
 """Points by which the buffer was expected to be better."""
+VARIABLES = ("VIDYA_TASKS", "VIDYA_VARIANTS", "VIDYA_TOKENS")
 TITLE = "Variants of GRPO at equal drawn tokens"
 CRITERION = (
     f"Criterion, written before the first run: with a buffer of 32 groups practice ends at least {LEAST:g} "
@@ -97,7 +98,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
                     result["rows"].append({"task": task_name, "arm": arm, "seed": seed, **row})
                     options.say(f"{task_name}, {arm}, seed {seed}: {row}")
                     if options.out is not None:
-                        command = options.command(NAME, seeded=True)
+                        command = options.command(NAME, seeded=True, variables=VARIABLES)
                         write(options.out, NAME, TITLE, command, list(parts(result)), result)
                 task.close()
     return result

@@ -43,6 +43,7 @@ class Way:
 
 
 NAME, DATA = "gsm8k", "VIDYA_GSM8K"
+VARIABLES = (DATA, "VIDYA_WARM_UP", "VIDYA_STEPS")
 WAYS = {"calculator": Way("tool_gsm8k", 100), "in words": Way("gsm8k", 220)}
 WARM_UP, STEPS = 60, 20
 SETTINGS = PracticeSettings(
@@ -94,7 +95,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
                 for stage in _stages(folder, data, way, seed, warm, steps, options, rows[-1]):
                     options.say(f"{way}, seed {seed}: {stage}: {rows[-1]}")
                     if options.out is not None:
-                        command = f"{DATA}=FOLDER {options.command(NAME, seeded=True)}"
+                        command = options.command(NAME, seeded=True, variables=VARIABLES)
                         write(options.out, NAME, TITLE, command, list(parts(result)), result)
     return result
 

@@ -307,9 +307,8 @@ class _Owner:
 
 
 def _write(part: Part, options: BenchOptions, result: dict[str, Any]) -> None:
-    command = options.command("nights", seeded=True, corpus=True)
-    if part is TEN:
-        command = f"VIDYA_NIGHTS_PART=ten {command}"
+    variables = ["VIDYA_NIGHTS_PART", "VIDYA_CORPUS"]
+    command = options.command("nights", seeded=True, variables=variables)
     write(options.out, part.name, part.title, command, list(parts(part, result)), result)  # type: ignore[arg-type]
 
 

@@ -87,6 +87,9 @@ SETTINGS = PracticeSettings()
 QUICK = with_options(SETTINGS, (*QUICK_PRACTICE, "warm_up.enough=0"))
 
 
+VARIABLES = ("VIDYA_MINUTES", "VIDYA_PRACTICE_OPTIONS", "VIDYA_CORPUS")
+
+
 def run(options: BenchOptions) -> dict[str, Any]:
     """Runs the benchmark. Raises NotFound for a task, ConfigError for an option."""
     usual = [plan.task for plan in PLANS if plan.usual]
@@ -108,14 +111,11 @@ def run(options: BenchOptions) -> dict[str, Any]:
                     continue
                 result["runs"].append(_practise(folder, plan, seed, set_ones, minutes, options))
                 if options.out:
-                    command = options.command("practice_learning", seeded=True, corpus=True)
-                    tasks = dict.fromkeys(one["task"] for one in result["runs"])
-                    if not set(usual).issuperset(tasks):
+                    command = options.command("practice_learning", seeded=True, variables=VARIABLES)
+                    # the variable alone would leave out the tasks of earlier runs
+                    tasks = dict.fromkeys([*(one["task"] for one in result["runs"]), *wanted])
+                    if set(tasks) != set(usual):
                         command = f"VIDYA_TASKS={','.join(tasks)} {command}"
-                    if set_ones:
-                        command = f'VIDYA_PRACTICE_OPTIONS="{" ".join(set_ones)}" {command}'
-                    if minutes != MINUTES:
-                        command = f"VIDYA_MINUTES={minutes:g} {command}"
                     _write(options.out, stem, command, result)
     return result
 

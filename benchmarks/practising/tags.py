@@ -42,6 +42,7 @@ CRITERION = (
     "tuned."
 )
 NAME = "tags"
+VARIABLES = ("VIDYA_TASKS", "VIDYA_STEPS")
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
@@ -67,7 +68,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
                     result["rows"].append({"task": task, "arm": arm, "seed": seed, **row})
                     options.say(f"{task}, {arm}, seed {seed}: {row}")
                     if options.out is not None:
-                        command = options.command(NAME, seeded=True)
+                        command = options.command(NAME, seeded=True, variables=VARIABLES)
                         write(options.out, NAME, TITLE, command, list(parts(result)), result)
     return result
 

@@ -99,9 +99,8 @@ def run(options: BenchOptions) -> dict[str, Any]:
     usual = 2 if options.quick else STEPS
     steps = int(os.environ.get("VIDYA_TOOLS_STEPS", "").strip() or usual)
     name = options.stem("tools")
-    command = options.command("tools", seeded=True)
-    if steps != usual:
-        command = f"VIDYA_TOOLS_STEPS={steps} {command}"
+    variables = ["VIDYA_TOOLS_ARMS", "VIDYA_TOOLS_STEPS"]
+    command = options.command("tools", seeded=True, variables=variables)
     same = {"quick": options.quick, "model": options.model or "10m", "steps": steps, **TOOL}
     result: dict[str, Any] = {
         "benchmark": "tools",

@@ -18,7 +18,6 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.common.asked import as_words
 from benchmarks.common.pupil import Pupil
 from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
 from benchmarks.common.scratch import scratch_home
@@ -72,13 +71,8 @@ def run(options: BenchOptions) -> dict[str, Any]:
     turns = [int(one) for one in chosen.split(",")] if chosen else list(SMALL_TALK)
     usual = partner == "reminds"
     name = "umbrella_talk" if usual else f"umbrella_talk_{partner}"
-    asked = as_words(
-        {
-            "VIDYA_TALK_PARTNER": None if usual else partner,
-            "VIDYA_TALK_SMALL_TALK": chosen or None,
-        }
-    )
-    command = f"{asked} {options.command('umbrella_talk', seeded=True)}".strip()
+    variables = ["VIDYA_TALK_PARTNER", "VIDYA_TALK_SMALL_TALK"]
+    command = options.command("umbrella_talk", seeded=True, variables=variables)
     same = {"quick": options.quick, "model": options.model or "10m"}
     result: dict[str, Any] = {
         "benchmark": "umbrella_talk",
