@@ -19,7 +19,7 @@ from statistics import fmean, median
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.common.asked import number_asked, one_asked
+from benchmarks.common.asked import count_asked, number_asked, one_asked
 from benchmarks.common.report import machine, table, write
 from benchmarks.common.scratch import scratch_home
 from benchmarks.facts.inventions import Fact, Place
@@ -162,11 +162,11 @@ class FactsAsked:
     @classmethod
     def read(cls, quick: bool) -> FactsAsked:
         """From the environment. Raises NotFound for a half, DataError for no number."""
-        count = int(number_asked("VIDYA_PEOPLE_FACTS") or FACTS)
+        count = count_asked("VIDYA_PEOPLE_FACTS", FACTS, least=1)
         return cls(
             one_asked("VIDYA_PEOPLE_HALF", HALVES),
             QUICK_FACTS if quick else count,
-            int(number_asked("VIDYA_PEOPLE_FIRST") or 0),
+            count_asked("VIDYA_PEOPLE_FIRST", 0),
             number_asked("VIDYA_PEOPLE_PAUSE") or 0.0,
         )
 

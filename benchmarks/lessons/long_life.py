@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.common.asked import number_asked
+from benchmarks.common.asked import count_asked
 from benchmarks.common.processes import resident_bytes
 from benchmarks.common.report import earlier, machine, median, table, write
 from benchmarks.lessons.collapse import fingerprint, start_folder
@@ -60,11 +60,8 @@ class Plan:
 
 def make_plan(*, quick: bool) -> Plan:
     """The plan that the environment asks for. Raises DataError for what is not a whole number."""
-    asked = number_asked(COUNT_VARIABLE)
-    count, every, early, rests = QUICK if quick else (LESSONS, EVERY, EARLY, RESTS)
-    if asked is not None and asked != int(asked):
-        raise DataError(f"{COUNT_VARIABLE}={asked:g}: not a whole number", "write one")
-    count = count if asked is None else int(asked)
+    usual, every, early, rests = QUICK if quick else (LESSONS, EVERY, EARLY, RESTS)
+    count = count_asked(COUNT_VARIABLE, usual)
     return Plan(count, every, early, rests, QUICK_PAUSE if quick else PAUSE)
 
 

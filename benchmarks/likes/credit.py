@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 import shutil
 import tempfile
@@ -134,9 +133,9 @@ def gone(said: str, mixed: Mixed) -> bool:
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """See `vidya bench`. Raises NotFound for an arm or a half."""
-    part = os.environ.get("VIDYA_CREDIT_PART", "").strip()
-    if part in (REWARDS, SLOW):
+    """See `vidya bench`. Raises NotFound for a part, an arm or a half."""
+    part = one_asked("VIDYA_CREDIT_PART", ["ratings", REWARDS, SLOW])
+    if part != "ratings":
         return _rewards(options, part)
     half, arms = _chosen(options.quick)
     data = read_mixed(half)[: QUICK if options.quick else None]

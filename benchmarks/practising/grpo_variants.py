@@ -7,14 +7,13 @@ by commas. Runs in the output folder are not repeated, so an interrupted benchma
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.common.asked import names_asked
+from benchmarks.common.asked import count_asked, names_asked
 from benchmarks.common.pupil import QUICK_PRACTICE, Pupil
 from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
 from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
@@ -73,7 +72,7 @@ class Unbuffered(GrpoTrainer):
 
 def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`."""
-    budget = 64 if options.quick else int(os.environ.get("VIDYA_TOKENS", TOKENS))
+    budget = 64 if options.quick else count_asked("VIDYA_TOKENS", TOKENS)
     same = {"quick": options.quick, "model": options.model or DEFAULT_MODEL, "tokens": budget}
     result: dict[str, Any] = {"benchmark": NAME, "machine": machine(), **same}
     result["rows"] = earlier(options.out, NAME, same).get("rows", [])

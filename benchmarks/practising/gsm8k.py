@@ -20,6 +20,7 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks import BenchOptions
+from benchmarks.common.asked import count_asked
 from benchmarks.common.pupil import Pupil
 from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
 from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
@@ -70,13 +71,13 @@ CRITERION = (
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """See `vidya bench`. Raises ConfigError if no data is named."""
+    """See `vidya bench`. Raises ConfigError if no data is named, DataError for steps that are no number."""
     warm, steps = (
         (1, 1)
         if options.quick
         else (
-            int(os.environ.get("VIDYA_WARM_UP", WARM_UP)),
-            int(os.environ.get("VIDYA_STEPS", STEPS)),
+            count_asked("VIDYA_WARM_UP", WARM_UP),
+            count_asked("VIDYA_STEPS", STEPS, least=1),
         )
     )
     same = {"quick": options.quick, "model": options.model or DEFAULT_MODEL}

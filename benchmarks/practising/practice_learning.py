@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.common.asked import names_asked
+from benchmarks.common.asked import names_asked, number_asked
 from benchmarks.common.pupil import QUICK_PRACTICE, Kept
 from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
 from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
@@ -98,7 +98,8 @@ def run(options: BenchOptions) -> dict[str, Any]:
     set_ones = os.environ.get("VIDYA_PRACTICE_OPTIONS", "").split()
     stem = options.stem("practice_learning")
     same: dict[str, Any] = {"model": options.model or DEFAULT_MODEL, "options": set_ones or None}
-    minutes = float(os.environ.get("VIDYA_MINUTES", MINUTES))
+    asked = number_asked("VIDYA_MINUTES")
+    minutes = MINUTES if asked is None else asked
     # None where it is the usual, as in results from before it was told
     same |= {"quick": options.quick or None, "minutes": None if minutes == MINUTES else minutes}
     result: dict[str, Any] = {"machine": machine(), **same, "runs": []}
