@@ -7,7 +7,9 @@ line to BENCHMARKS. Left out: writing results (report.py).
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+import os
+import shlex
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -67,6 +69,9 @@ BENCHMARKS: dict[str, str] = {
 }
 """Name of the benchmark and of its module -> what it measures."""
 
+PATHS = {"VIDYA_CORPUS", "VIDYA_ENCODER", "VIDYA_GSM8K", "VIDYA_HUMANEVAL", "VIDYA_MBPP"}
+"""Variables whose values are paths of the owner's machine."""
+
 
 @dataclass(frozen=True)
 class BenchOptions:
@@ -90,16 +95,25 @@ class BenchOptions:
         """The name of a benchmark's files, with that of the model if one was asked for."""
         return name if self.model is None else f"{name}_{Path(self.model).name}"
 
-    def command(self, name: str, *, seeded: bool = False, corpus: bool = False) -> str:
-        """The command line that reproduces a benchmark's tables. seeded: it runs once per seed. corpus: it
-        reads VIDYA_CORPUS."""
-        words = ["VIDYA_CORPUS=FOLDER"] if corpus else []
-        words += ["vidya bench", name, *(["--quick"] if self.quick else [])]
+    def command(self, name: str, *, seeded: bool = False, variables: Iterable[str] = ()) -> str:
+        """The command line that reproduces a benchmark's tables. seeded: it runs once per seed. variables:
+        those of the environment that it reads; the ones that are set stand before the command."""
+        words = [*_as_words(variables), "vidya bench", name, *(["--quick"] if self.quick else [])]
         words += [f"--model {self.model}"] if self.model else []
         if seeded and not self.quick:
             words += [f"--seed {self.seeds[0]}"] if self.seeds[0] else []
             words += [f"--seeds {len(self.seeds)}"]
         return " ".join([*words, "--out benchmarks/results"])
+
+
+def _as_words(variables: Iterable[str]) -> list[str]:
+    """The variables that are set, as a command line sets them. Paths are told as FOLDER."""
+    values = {name: os.environ.get(name, "").strip() for name in variables}
+    return [
+        f"{name}={'FOLDER' if name in PATHS else shlex.quote(value)}"
+        for name, value in values.items()
+        if value
+    ]
 
 
 Run = Callable[[BenchOptions], dict[str, Any]]

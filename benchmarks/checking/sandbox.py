@@ -175,7 +175,7 @@ def _write(options: BenchOptions, result: dict[str, Any]) -> None:
         options.out,
         "sandbox",
         "Programs that nobody trusts",
-        "vidya bench sandbox",
+        options.command("sandbox", variables=[variable for variable, _ in SETS.values()]),
         [
             f"{result['workers']} workers, ready after {result['start_seconds']:.2f} s. A check is a"
             " program and its tests, each in a fresh process with its own namespaces.",

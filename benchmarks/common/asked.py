@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from engine.errors import DataError, NotFound
 
@@ -41,14 +41,29 @@ def number_asked(variable: str) -> float | None:
     except ValueError:
         value = -1.0
     if value is not None and not 0.0 <= value < 1e6:
-        raise DataError(f"{variable}={text}: not a number from 0 on", "write one, or leave it out")
+        what = f"{variable}={text}: not a number from 0 to below 1,000,000"
+        raise DataError(what, "write one, or leave it out")
     return value
 
 
-def as_words(asked: Mapping[str, str | float | None]) -> str:
-    """Variables and their values as a command line sets them; those that are None are left out."""
-    found = {name: value for name, value in asked.items() if value is not None}
-    return " ".join(
-        f"{name}={value if isinstance(value, str) else f'{value:g}'}"
-        for name, value in found.items()
-    )
+def count_asked(variable: str, usual: int, *, least: int = 0) -> int:
+    """The whole number in the variable, from `least` to below 1,000,000,000. An empty or missing variable
+    means `usual`. Raises DataError for anything else."""
+    text = os.environ.get(variable, "").strip()
+    return _count(text, variable, least) if text else usual
+
+
+def counts_asked(variable: str, usual: Iterable[int]) -> list[int]:
+    """The whole numbers in the variable, separated by commas, from 0 to below 1,000,000,000. An empty or
+    missing variable means `usual`. Raises DataError for anything else."""
+    text = os.environ.get(variable, "")
+    found = [_count(one.strip(), variable, 0) for one in text.split(",") if one.strip()]
+    return found or list(usual)
+
+
+def _count(text: str, variable: str, least: int) -> int:
+    whole = text.isascii() and text.isdigit() and len(text) < 10
+    if not whole or int(text) < least:
+        what = f"{variable}: {text!r} is not a whole number from {least} to below 1,000,000,000"
+        raise DataError(what, "write one, or leave it out")
+    return int(text)

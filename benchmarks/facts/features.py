@@ -142,7 +142,8 @@ def run(options: BenchOptions) -> dict[str, Any]:
         "seconds": time.perf_counter() - started,
     }
     if options.out is not None:
-        write(options.out, "features", TITLE, options.command("features"), parts(result), result)
+        command = options.command("features", variables=["VIDYA_ENCODER"])
+        write(options.out, "features", TITLE, command, parts(result), result)
     return result
 
 

@@ -25,8 +25,7 @@ from typing import Any
 import torch
 
 from benchmarks import BenchOptions
-from benchmarks.common.asked import as_words, names_asked, number_asked, one_asked
-from benchmarks.common.corpus import named_corpus
+from benchmarks.common.asked import names_asked, number_asked, one_asked
 from benchmarks.common.processes import forget_peak
 from benchmarks.common.report import machine
 from benchmarks.facts.people_answers import (
@@ -64,6 +63,8 @@ CONTROLS, QUICK_CONTROLS = 50, 5
 QUICK_FACTS, QUICK_ARMS = 4, (RECIPE, "rome", "retrieval")
 FILE = "people_rows.jsonl"
 PART = "facts"
+VARIABLES = [f"VIDYA_PEOPLE_{name}" for name in ("HALF", "ARMS", "FACTS", "PAUSE")]
+VARIABLES += ["VIDYA_CORPUS"]
 
 
 @dataclass(frozen=True)
@@ -89,11 +90,6 @@ class PeopleSettings:
             int(facts) if facts is not None else (QUICK_FACTS if quick else None),
             number_asked("VIDYA_PEOPLE_PAUSE"),
         )
-
-    def words(self) -> str:
-        """The settings that the command line of a report needs."""
-        asked = {"HALF": self.half, "FACTS": self.facts, "PAUSE": self.pause}
-        return as_words({f"VIDYA_PEOPLE_{name}": value for name, value in asked.items()})
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
@@ -127,8 +123,8 @@ def run(options: BenchOptions) -> dict[str, Any]:
                 "seconds": time.perf_counter() - started,
             }
             if options.out is not None:
-                command = options.command("people", seeded=True, corpus=bool(named_corpus()))
-                write_report(options.out, result, f"{chosen.words()} {command}")
+                command = options.command("people", seeded=True, variables=VARIABLES)
+                write_report(options.out, result, command)
     return result
 
 

@@ -19,7 +19,7 @@ from statistics import fmean, median
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.common.asked import as_words, number_asked, one_asked
+from benchmarks.common.asked import count_asked, number_asked, one_asked
 from benchmarks.common.report import machine, table, write
 from benchmarks.common.scratch import scratch_home
 from benchmarks.facts.inventions import Fact, Place
@@ -138,9 +138,13 @@ def measured(
         found = measure(place, facts, options)
     result = {"benchmark": name, "machine": where, "model": model, **asdict(chosen), **found}
     if options.out is not None:
-        command = f"{chosen.words()} {options.command(name)}"
+        command = options.command(name, variables=FACTS_VARIABLES)
         write(options.out, name, title, command, parts(result), result)
     return result
+
+
+FACTS_VARIABLES = [f"VIDYA_PEOPLE_{name}" for name in ("HALF", "FACTS", "FIRST", "PAUSE")]
+"""The variables that FactsAsked reads."""
 
 
 @dataclass(frozen=True)
@@ -158,21 +162,17 @@ class FactsAsked:
     @classmethod
     def read(cls, quick: bool) -> FactsAsked:
         """From the environment. Raises NotFound for a half, DataError for no number."""
-        count = int(number_asked("VIDYA_PEOPLE_FACTS") or FACTS)
+        count = count_asked("VIDYA_PEOPLE_FACTS", FACTS, least=1)
         return cls(
             one_asked("VIDYA_PEOPLE_HALF", HALVES),
             QUICK_FACTS if quick else count,
-            int(number_asked("VIDYA_PEOPLE_FIRST") or 0),
+            count_asked("VIDYA_PEOPLE_FIRST", 0),
             number_asked("VIDYA_PEOPLE_PAUSE") or 0.0,
         )
 
     def of_turn(self, turn: int) -> list[PersonFact]:
         """The facts of a turn, the first of which is 0; each turn has others."""
         return read_people(self.half)[self.first + turn * self.facts :][: self.facts]
-
-    def words(self) -> str:
-        """The settings that the command line of a report needs."""
-        return as_words({f"VIDYA_PEOPLE_{name.upper()}": v for name, v in asdict(self).items()})
 
 
 @contextmanager

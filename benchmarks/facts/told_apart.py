@@ -22,6 +22,7 @@ from benchmarks.common.report import deviation, machine, table, with_deviation, 
 from benchmarks.facts.offers import shares
 from benchmarks.facts.people_data import PersonFact
 from benchmarks.facts.recall import (
+    FACTS_VARIABLES,
     KINDS,
     UNTAUGHT,
     FactQuestion,
@@ -60,7 +61,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
         "rows": rows,
     }
     if options.out is not None:
-        command = f"{chosen.words()} {options.command('told_apart', seeded=True)}"
+        command = options.command("told_apart", seeded=True, variables=FACTS_VARIABLES)
         write(options.out, "told_apart", TITLE, command, parts(result), result)
     return result
 

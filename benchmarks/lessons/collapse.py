@@ -28,7 +28,6 @@ import torch
 from benchmarks import BenchOptions
 from benchmarks.baselines.bag_of_words import share_found
 from benchmarks.common.asked import names_asked
-from benchmarks.common.corpus import named_corpus
 from benchmarks.common.processes import forget_peak
 from benchmarks.common.report import machine
 from benchmarks.common.scratch import DEFAULT_MODEL
@@ -74,6 +73,7 @@ satisfy the preference gives no pick."""
 PAUSE = {"10m": 20.0}
 OTHER_PAUSE = 60.0
 """Most seconds of consolidation after a lesson."""
+VARIABLES = ("VIDYA_COLLAPSE_METHODS", "VIDYA_CORPUS")
 QUICK_METHODS = (RECIPE, "single-1e-4", "elastic-0.02", "conversation")
 QUICK_LESSONS, QUICK_PICKS, QUICK_WIN_PROMPTS, QUICK_PAUSE = 10, 2, 10, 0.5
 
@@ -116,7 +116,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
                 "seconds": time.perf_counter() - started,
             }
             if options.out is not None:
-                command = options.command("collapse", seeded=True, corpus=bool(named_corpus()))
+                command = options.command("collapse", seeded=True, variables=VARIABLES)
                 write_report(options.out, result, command)
     return result
 

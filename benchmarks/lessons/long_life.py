@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.common.asked import as_words, number_asked
-from benchmarks.common.corpus import named_corpus
+from benchmarks.common.asked import count_asked
 from benchmarks.common.processes import resident_bytes
 from benchmarks.common.report import earlier, machine, median, table, write
 from benchmarks.lessons.collapse import fingerprint, start_folder
@@ -61,11 +60,8 @@ class Plan:
 
 def make_plan(*, quick: bool) -> Plan:
     """The plan that the environment asks for. Raises DataError for what is not a whole number."""
-    asked = number_asked(COUNT_VARIABLE)
-    count, every, early, rests = QUICK if quick else (LESSONS, EVERY, EARLY, RESTS)
-    if asked is not None and asked != int(asked):
-        raise DataError(f"{COUNT_VARIABLE}={asked:g}: not a whole number", "write one")
-    count = count if asked is None else int(asked)
+    usual, every, early, rests = QUICK if quick else (LESSONS, EVERY, EARLY, RESTS)
+    count = count_asked(COUNT_VARIABLE, usual)
     return Plan(count, every, early, rests, QUICK_PAUSE if quick else PAUSE)
 
 
@@ -175,9 +171,9 @@ def _keep(options: BenchOptions, plan: Plan, pupil: LearnerPupil, result: dict[s
     except OSError as error:
         what = f"{out}: the home cannot be copied ({error.strerror})"
         raise DataError(what, "name another folder: --out") from error
-    asked = as_words({COUNT_VARIABLE: number_asked(COUNT_VARIABLE)})
-    words = options.command("long_life", seeded=True, corpus=bool(named_corpus()))
-    write(out, "long_life", TITLE, f"{asked} {words}".strip(), parts(result), result)
+    variables = [COUNT_VARIABLE, "VIDYA_CORPUS"]
+    command = options.command("long_life", seeded=True, variables=variables)
+    write(out, "long_life", TITLE, command, parts(result), result)
     for copy in out.glob(f"{HOME}*"):
         if done or copy.name != f"{HOME}{number}":
             shutil.rmtree(copy, ignore_errors=True)

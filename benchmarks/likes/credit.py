@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 import shutil
 import tempfile
@@ -134,9 +133,9 @@ def gone(said: str, mixed: Mixed) -> bool:
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """See `vidya bench`. Raises NotFound for an arm or a half."""
-    part = os.environ.get("VIDYA_CREDIT_PART", "").strip()
-    if part in (REWARDS, SLOW):
+    """See `vidya bench`. Raises NotFound for a part, an arm or a half."""
+    part = one_asked("VIDYA_CREDIT_PART", ["ratings", REWARDS, SLOW])
+    if part != "ratings":
         return _rewards(options, part)
     half, arms = _chosen(options.quick)
     data = read_mixed(half)[: QUICK if options.quick else None]
@@ -164,7 +163,8 @@ def run(options: BenchOptions) -> dict[str, Any]:
                 result["rows"].append({"arm": arm, "seed": seed, "taught": len(known), **row})
                 options.say(f"seed {seed}, {arm}: {row}")
                 if options.out is not None:
-                    command = options.command("credit", seeded=True)
+                    variables = ["VIDYA_CREDIT_HALF", "VIDYA_CREDIT_ARMS"]
+                    command = options.command("credit", seeded=True, variables=variables)
                     write(options.out, name, TITLE, command, list(parts(result)), result)
     return result
 
@@ -186,8 +186,7 @@ def _rewards(options: BenchOptions, part: str) -> dict[str, Any]:
         for row in credit_rewards.measure(folder, options.seeds, result["rows"], options, arms):
             result["rows"].append(row)
             if options.out is not None:
-                command = options.command("credit", seeded=True)
-                command = f'VIDYA_CREDIT_PART="{part}" {command}'
+                command = options.command("credit", seeded=True, variables=["VIDYA_CREDIT_PART"])
                 shown = list(reward_parts(result, SLOW_CRITERION if slow else REWARDS_CRITERION))
                 write(options.out, name, REWARDS_TITLE, command, shown, result)
     return result

@@ -62,7 +62,8 @@ def run(options: BenchOptions) -> dict[str, Any]:
         talk = exam.yardstick.talk_source
     result = {"benchmark": NAME, "machine": where, "rows": rows, "talk": talk}
     if options.out is not None:
-        command = replace(options, seeds=kept.seeds).command(NAME, seeded=True, corpus=True)
+        every_seed = replace(options, seeds=kept.seeds)
+        command = every_seed.command(NAME, seeded=True, variables=["VIDYA_CORPUS"])
         write(options.out, options.stem(NAME), TITLE, command, parts(result), result)
     return result
 

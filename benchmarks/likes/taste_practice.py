@@ -149,7 +149,8 @@ def run(options: BenchOptions) -> dict[str, Any]:
         journal.close()
     result = {"benchmark": NAME, "machine": where, "rows": rows}
     if options.out is not None:
-        command = replace(options, seeds=kept.seeds).command(NAME, seeded=True)
+        every_seed = replace(options, seeds=kept.seeds)
+        command = every_seed.command(NAME, seeded=True, variables=["VIDYA_TASTE_ARMS"])
         write(options.out, options.stem(NAME), TITLE, command, parts(rows), result)
     return result
 

@@ -105,7 +105,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
                 options.say(f"seed {seed}, {arm}: {run[arm]}")
             result["runs"].append(run)
             if options.out is not None:
-                command = options.command("distillation", seeded=True, corpus=True)
+                command = options.command("distillation", seeded=True, variables=["VIDYA_CORPUS"])
                 write(options.out, "distillation", TITLE, command, parts(result), result)
     return result
 

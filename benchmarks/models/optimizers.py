@@ -163,7 +163,7 @@ def _write(options: BenchOptions, result: dict[str, Any]) -> None:
         "optimizers",
         "Muon and AdamW against AdamW alone"
         + (" (quick: not to be quoted)" if result["quick"] else ""),
-        options.command("optimizers", seeded=True, corpus=True),
+        options.command("optimizers", seeded=True, variables=["VIDYA_CORPUS"]),
         [
             f"{result['parameters'] / 1e6:.1f}M weights, {result['tokens']:,} tokens in steps of 4,096, "
             f"{result['threads']} threads, {len(next(iter(found.values()))['runs'])} seeds (weights and "

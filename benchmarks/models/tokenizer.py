@@ -168,7 +168,7 @@ def _write(options: BenchOptions, result: dict[str, Any]) -> None:
         options.out,
         "tokenizer",
         "How large a vocabulary",
-        options.command("tokenizer", corpus=True),
+        options.command("tokenizer", variables=["VIDYA_CORPUS"]),
         [
             f"Trained with rustbpe {training['rustbpe']} on every "
             f"{round(1 / training['share_of_documents'])}th document that is not held out "

@@ -61,7 +61,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
         where["load_average_after"] = machine()["load_average"]
         result = {"benchmark": "training", "machine": where, "quick": options.quick, "rows": rows}
         if options.out is not None:
-            command = options.command("training")
+            command = options.command("training", variables=["VIDYA_TRAINING"])
             write(options.out, "training", "Training speed", command, parts(result), result)
         return result
 

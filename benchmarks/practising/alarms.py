@@ -143,7 +143,8 @@ def run(options: BenchOptions) -> dict[str, Any]:
             task.close()
     result = {"benchmark": NAME, "machine": where, "rows": kept.rows}
     if options.out is not None:
-        command = replace(options, seeds=kept.seeds).command(NAME, seeded=True)
+        every_seed = replace(options, seeds=kept.seeds)
+        command = every_seed.command(NAME, seeded=True, variables=["VIDYA_ALARMS_ARMS"])
         write(options.out, options.stem(NAME), TITLE, command, parts(kept.rows), result)
     return result
 

@@ -120,9 +120,8 @@ def run(options: BenchOptions) -> dict[str, Any]:
         result["rows"].append(row)
         options.say(f"seed {row['seed']}, {row['arm']}: {row['curve'][-1]}")
         if options.out is not None:
-            command = options.command("curriculum", seeded=True)
-            if part != "made":
-                command = f"VIDYA_CURRICULUM_PART={part} {command}"
+            variables = ["VIDYA_CURRICULUM_PART", "VIDYA_CURRICULUM_ARMS"]
+            command = options.command("curriculum", seeded=True, variables=variables)
             write(options.out, name, TITLE, command, list(parts(result)), result)
     return result
 

@@ -19,7 +19,7 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.common.asked import as_words, names_asked, number_asked
+from benchmarks.common.asked import names_asked, number_asked
 from benchmarks.common.corpus import corpus_files
 from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
 from engine.config import ModelConfig
@@ -80,8 +80,8 @@ def run(options: BenchOptions) -> dict[str, Any]:
         "rows": earlier(options.out, NAME, about).get("rows", []),
     }
     done = {(row["arm"], row["seed"]) for row in result["rows"]}
-    variables = as_words({"VIDYA_CURRICULUM_PART": "sources", "VIDYA_CURRICULUM_TOKENS": asked})
-    command = f"{variables} {options.command('curriculum', seeded=True, corpus=True)}"
+    variables = [f"VIDYA_CURRICULUM_{name}" for name in ("PART", "ARMS", "TOKENS")]
+    command = options.command("curriculum", seeded=True, variables=[*variables, "VIDYA_CORPUS"])
     for seed in options.seeds:
         for arm in arms:
             if (arm, seed) in done:

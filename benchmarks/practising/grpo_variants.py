@@ -7,14 +7,13 @@ by commas. Runs in the output folder are not repeated, so an interrupted benchma
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.common.asked import names_asked
+from benchmarks.common.asked import count_asked, names_asked
 from benchmarks.common.pupil import QUICK_PRACTICE, Pupil
 from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
 from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
@@ -50,6 +49,7 @@ TASKS = ("syllogism", "propositional_logic")
 TOKENS, EVERY = 120_000, 5
 LEAST = 3.0
 """Points by which the buffer was expected to be better."""
+VARIABLES = ("VIDYA_TASKS", "VIDYA_VARIANTS", "VIDYA_TOKENS")
 TITLE = "Variants of GRPO at equal drawn tokens"
 CRITERION = (
     f"Criterion, written before the first run: with a buffer of 32 groups practice ends at least {LEAST:g} "
@@ -72,7 +72,7 @@ class Unbuffered(GrpoTrainer):
 
 def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`."""
-    budget = 64 if options.quick else int(os.environ.get("VIDYA_TOKENS", TOKENS))
+    budget = 64 if options.quick else count_asked("VIDYA_TOKENS", TOKENS)
     same = {"quick": options.quick, "model": options.model or DEFAULT_MODEL, "tokens": budget}
     result: dict[str, Any] = {"benchmark": NAME, "machine": machine(), **same}
     result["rows"] = earlier(options.out, NAME, same).get("rows", [])
@@ -97,7 +97,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
                     result["rows"].append({"task": task_name, "arm": arm, "seed": seed, **row})
                     options.say(f"{task_name}, {arm}, seed {seed}: {row}")
                     if options.out is not None:
-                        command = options.command(NAME, seeded=True)
+                        command = options.command(NAME, seeded=True, variables=VARIABLES)
                         write(options.out, NAME, TITLE, command, list(parts(result)), result)
                 task.close()
     return result

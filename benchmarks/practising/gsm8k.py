@@ -20,6 +20,7 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks import BenchOptions
+from benchmarks.common.asked import count_asked
 from benchmarks.common.pupil import Pupil
 from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
 from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
@@ -43,6 +44,7 @@ class Way:
 
 
 NAME, DATA = "gsm8k", "VIDYA_GSM8K"
+VARIABLES = (DATA, "VIDYA_WARM_UP", "VIDYA_STEPS")
 WAYS = {"calculator": Way("tool_gsm8k", 100), "in words": Way("gsm8k", 220)}
 WARM_UP, STEPS = 60, 20
 SETTINGS = PracticeSettings(
@@ -69,13 +71,13 @@ CRITERION = (
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """See `vidya bench`. Raises ConfigError if no data is named."""
+    """See `vidya bench`. Raises ConfigError if no data is named, DataError for steps that are no number."""
     warm, steps = (
         (1, 1)
         if options.quick
         else (
-            int(os.environ.get("VIDYA_WARM_UP", WARM_UP)),
-            int(os.environ.get("VIDYA_STEPS", STEPS)),
+            count_asked("VIDYA_WARM_UP", WARM_UP),
+            count_asked("VIDYA_STEPS", STEPS, least=1),
         )
     )
     same = {"quick": options.quick, "model": options.model or DEFAULT_MODEL}
@@ -94,7 +96,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
                 for stage in _stages(folder, data, way, seed, warm, steps, options, rows[-1]):
                     options.say(f"{way}, seed {seed}: {stage}: {rows[-1]}")
                     if options.out is not None:
-                        command = f"{DATA}=FOLDER {options.command(NAME, seeded=True)}"
+                        command = options.command(NAME, seeded=True, variables=VARIABLES)
                         write(options.out, NAME, TITLE, command, list(parts(result)), result)
     return result
 

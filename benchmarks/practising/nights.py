@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks import BenchOptions
+from benchmarks.common.asked import one_asked
 from benchmarks.common.pupil import QUICK_PRACTICE, Pupil
 from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
 from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
@@ -102,8 +103,8 @@ QUICK = Part("nights", 1, 0.2, 3, THREE.title, THREE.criterion)
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """See `vidya bench`. VIDYA_NIGHTS_PART: "three" (default) or "ten"."""
-    part = QUICK if options.quick else PARTS[os.environ.get("VIDYA_NIGHTS_PART", "") or "three"]
+    """See `vidya bench`. VIDYA_NIGHTS_PART: "three" (default) or "ten". Raises NotFound for another."""
+    part = QUICK if options.quick else PARTS[one_asked("VIDYA_NIGHTS_PART", list(PARTS))]
     same = {"quick": options.quick, "model": options.model or DEFAULT_MODEL}
     result: dict[str, Any] = {"benchmark": part.name, "machine": machine(), **same}
     result["rows"] = earlier(options.out, part.name, same).get("rows", [])
@@ -307,9 +308,8 @@ class _Owner:
 
 
 def _write(part: Part, options: BenchOptions, result: dict[str, Any]) -> None:
-    command = options.command("nights", seeded=True, corpus=True)
-    if part is TEN:
-        command = f"VIDYA_NIGHTS_PART=ten {command}"
+    variables = ["VIDYA_NIGHTS_PART", "VIDYA_CORPUS"]
+    command = options.command("nights", seeded=True, variables=variables)
     write(options.out, part.name, part.title, command, list(parts(part, result)), result)  # type: ignore[arg-type]
 
 

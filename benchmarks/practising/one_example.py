@@ -142,7 +142,8 @@ def run(options: BenchOptions) -> dict[str, Any]:
             for row in _rows(pupil, task, chosen_parts, result["rows"], options):
                 result["rows"].append(row)
                 if options.out is not None:
-                    command = options.command("one_example", seeded=True)
+                    variables = ["VIDYA_ONE_EXAMPLE_PART", "VIDYA_ONE_EXAMPLE_TASK"]
+                    command = options.command("one_example", seeded=True, variables=variables)
                     said = [CRITERION + ARMS, *tables(result)]
                     write(options.out, "one_example", TITLE, command, said, result)
     return result

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.common.asked import names_asked
+from benchmarks.common.asked import names_asked, number_asked
 from benchmarks.common.pupil import QUICK_PRACTICE, Kept
 from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
 from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
@@ -87,6 +87,9 @@ SETTINGS = PracticeSettings()
 QUICK = with_options(SETTINGS, (*QUICK_PRACTICE, "warm_up.enough=0"))
 
 
+VARIABLES = ("VIDYA_MINUTES", "VIDYA_PRACTICE_OPTIONS", "VIDYA_CORPUS")
+
+
 def run(options: BenchOptions) -> dict[str, Any]:
     """Runs the benchmark. Raises NotFound for a task, ConfigError for an option."""
     usual = [plan.task for plan in PLANS if plan.usual]
@@ -95,7 +98,8 @@ def run(options: BenchOptions) -> dict[str, Any]:
     set_ones = os.environ.get("VIDYA_PRACTICE_OPTIONS", "").split()
     stem = options.stem("practice_learning")
     same: dict[str, Any] = {"model": options.model or DEFAULT_MODEL, "options": set_ones or None}
-    minutes = float(os.environ.get("VIDYA_MINUTES", MINUTES))
+    asked = number_asked("VIDYA_MINUTES")
+    minutes = MINUTES if asked is None else asked
     # None where it is the usual, as in results from before it was told
     same |= {"quick": options.quick or None, "minutes": None if minutes == MINUTES else minutes}
     result: dict[str, Any] = {"machine": machine(), **same, "runs": []}
@@ -108,14 +112,11 @@ def run(options: BenchOptions) -> dict[str, Any]:
                     continue
                 result["runs"].append(_practise(folder, plan, seed, set_ones, minutes, options))
                 if options.out:
-                    command = options.command("practice_learning", seeded=True, corpus=True)
-                    tasks = dict.fromkeys(one["task"] for one in result["runs"])
-                    if not set(usual).issuperset(tasks):
+                    command = options.command("practice_learning", seeded=True, variables=VARIABLES)
+                    # the variable alone would leave out the tasks of earlier runs
+                    tasks = dict.fromkeys([*(one["task"] for one in result["runs"]), *wanted])
+                    if set(tasks) != set(usual):
                         command = f"VIDYA_TASKS={','.join(tasks)} {command}"
-                    if set_ones:
-                        command = f'VIDYA_PRACTICE_OPTIONS="{" ".join(set_ones)}" {command}'
-                    if minutes != MINUTES:
-                        command = f"VIDYA_MINUTES={minutes:g} {command}"
                     _write(options.out, stem, command, result)
     return result
 

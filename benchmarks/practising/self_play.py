@@ -78,11 +78,12 @@ PLAN = (
 )
 
 Row = dict[str, Any]
+ARMS_VARIABLE = "VIDYA_SELF_PLAY_ARMS"
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`. Raises NotFound for an arm."""
-    arms = names_asked("VIDYA_SELF_PLAY_ARMS", ARMS)
+    arms = names_asked(ARMS_VARIABLE, ARMS)
     same = {"quick": options.quick, "model": options.model or DEFAULT_MODEL}
     result: dict[str, Any] = {
         "benchmark": "self_play",
@@ -98,7 +99,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
                 result["rows"].append(row)
                 options.say(f"seed {seed}, {row['arm']}: {row['curve'][-1]}")
                 if options.out is not None:
-                    command = options.command("self_play", seeded=True)
+                    command = options.command("self_play", seeded=True, variables=[ARMS_VARIABLE])
                     write(options.out, "self_play", TITLE, command, list(parts(result)), result)
     return result
 

@@ -18,6 +18,7 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks import BenchOptions
+from benchmarks.common.asked import count_asked
 from benchmarks.common.pupil import QUICK_PRACTICE, Pupil
 from benchmarks.common.report import earlier, machine, table, write
 from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
@@ -42,12 +43,13 @@ CRITERION = (
     "tuned."
 )
 NAME = "tags"
+VARIABLES = ("VIDYA_TASKS", "VIDYA_STEPS")
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """See `vidya bench`."""
+    """See `vidya bench`. Raises DataError for steps that are no number."""
     wanted = [name for name in os.environ.get("VIDYA_TASKS", "").split(",") if name] or TASKS
-    steps = 1 if options.quick else int(os.environ.get("VIDYA_STEPS", STEPS))
+    steps = 1 if options.quick else count_asked("VIDYA_STEPS", STEPS, least=1)
     same = {"quick": options.quick, "model": options.model or DEFAULT_MODEL, "steps": steps}
     result: dict[str, Any] = {
         "benchmark": NAME,
@@ -67,7 +69,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
                     result["rows"].append({"task": task, "arm": arm, "seed": seed, **row})
                     options.say(f"{task}, {arm}, seed {seed}: {row}")
                     if options.out is not None:
-                        command = options.command(NAME, seeded=True)
+                        command = options.command(NAME, seeded=True, variables=VARIABLES)
                         write(options.out, NAME, TITLE, command, list(parts(result)), result)
     return result
 

@@ -12,7 +12,6 @@ separated by commas. VIDYA_TOOLS_STEPS: steps of practice.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,7 +20,7 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.common.asked import names_asked
+from benchmarks.common.asked import count_asked, names_asked
 from benchmarks.common.pupil import Pupil
 from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
 from benchmarks.common.scratch import scratch_home
@@ -97,11 +96,10 @@ def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`. Raises NotFound for an arm, NoSandbox where programs cannot be isolated."""
     arms = names_asked("VIDYA_TOOLS_ARMS", ARMS)
     usual = 2 if options.quick else STEPS
-    steps = int(os.environ.get("VIDYA_TOOLS_STEPS", "").strip() or usual)
+    steps = count_asked("VIDYA_TOOLS_STEPS", usual, least=1)
     name = options.stem("tools")
-    command = options.command("tools", seeded=True)
-    if steps != usual:
-        command = f"VIDYA_TOOLS_STEPS={steps} {command}"
+    variables = ["VIDYA_TOOLS_ARMS", "VIDYA_TOOLS_STEPS"]
+    command = options.command("tools", seeded=True, variables=variables)
     same = {"quick": options.quick, "model": options.model or "10m", "steps": steps, **TOOL}
     result: dict[str, Any] = {
         "benchmark": "tools",

@@ -10,7 +10,6 @@ VIDYA_TALK_SMALL_TALK: turns, separated by commas. VIDYA_TALK_PARTNER: "quiet", 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +17,7 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.common.asked import as_words
+from benchmarks.common.asked import counts_asked, one_asked
 from benchmarks.common.pupil import Pupil
 from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
 from benchmarks.common.scratch import scratch_home
@@ -66,19 +65,12 @@ ARMS: dict[str, PracticeSettings] = {
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """See `vidya bench`."""
-    partner = os.environ.get("VIDYA_TALK_PARTNER", "").strip() or "reminds"
-    chosen = os.environ.get("VIDYA_TALK_SMALL_TALK", "").strip()
-    turns = [int(one) for one in chosen.split(",")] if chosen else list(SMALL_TALK)
-    usual = partner == "reminds"
-    name = "umbrella_talk" if usual else f"umbrella_talk_{partner}"
-    asked = as_words(
-        {
-            "VIDYA_TALK_PARTNER": None if usual else partner,
-            "VIDYA_TALK_SMALL_TALK": chosen or None,
-        }
-    )
-    command = f"{asked} {options.command('umbrella_talk', seeded=True)}".strip()
+    """See `vidya bench`. Raises NotFound for a partner, DataError for turns that are no number."""
+    partner = one_asked("VIDYA_TALK_PARTNER", ["reminds", "quiet", "reacts"])
+    turns = counts_asked("VIDYA_TALK_SMALL_TALK", SMALL_TALK)
+    name = "umbrella_talk" if partner == "reminds" else f"umbrella_talk_{partner}"
+    variables = ["VIDYA_TALK_PARTNER", "VIDYA_TALK_SMALL_TALK"]
+    command = options.command("umbrella_talk", seeded=True, variables=variables)
     same = {"quick": options.quick, "model": options.model or "10m"}
     result: dict[str, Any] = {
         "benchmark": "umbrella_talk",

@@ -103,7 +103,7 @@ def measure(options: BenchOptions, corpus: Sequence[Path]) -> dict[str, Any]:
         result["models"][name] = found
         result["seconds"] = time.perf_counter() - began
         if options.out is not None:  # after each model, so that an interruption loses at most one
-            command = options.command("talk", seeded=True, corpus=bool(documents))
+            command = options.command("talk", seeded=True, variables=["VIDYA_CORPUS"])
             write(options.out, "talk", TITLE, command, table_parts(result), result)
             write_samples(options.out, samples_text(samples, command, seeds[0]))
     return result

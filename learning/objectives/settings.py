@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 VARIANTS = "variants"
 """Key of a field's metadata: name of each variant -> "module:function"."""
+MOST = 1_000_000
+"""Upper bound of a count, such as steps or problems. A number of weights is none: its default is larger."""
 MICRO_TOKENS = 512
 """Padded tokens per forward and backward pass: about 80 ms at 10M weights on two cores, the longest that a
 streaming answer waits for the learner. The cost of attention grows with their square."""
@@ -134,9 +136,16 @@ class OutOfRange(ConfigError):
 
 
 def check(settings: Any, whose: str = "practice", /, **good: bool) -> None:
-    """Raises OutOfRange for the first field that is not good, with its text, which has the range. whose:
-    what the settings are of; the error begins with it."""
+    """Raises OutOfRange for the first field that is not good, with its text, which has the range, and for a
+    count above MOST. whose: what the settings are of; the error begins with it."""
     kind: type = type(settings)
+    for part in fields(kind):
+        counts = type(part.default) is int and part.default <= MOST
+        if counts and getattr(settings, part.name) > MOST:
+            raise OutOfRange(
+                f"{whose}: {part.name} is {_typed(settings, part.name)}",
+                f"give at most {MOST:,}: {field_texts(kind)[part.name]}",
+            )
     for name, fits in good.items():
         if not fits:
             raise OutOfRange(

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from dataclasses import asdict, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,7 @@ from learning.protocol.requests import Practise
 from learning.rewards.asked import AskedTask
 from learning.rewards.dialogue import DialogueTask
 from learning.rewards.owner import OwnerData
-from learning.rewards.registry import find_task
+from learning.rewards.registry import find_task, reads_data
 from learning.rewards.task import Task, TaskOptions
 from learning.rewards.tasks.taste import TasteTask
 from learning.rewards.tools import ToolTask
@@ -328,12 +329,16 @@ class PracticeJob:
     def _begin(self, value: ValueHead | None) -> None:
         """Writes the run's record to the journal and emits PracticeStarted: at the first part, and again if
         the record was erased since, together with a message that was practised. value: what the critic
-        loaded. Raises NotFound if the run that it repeats is not in the journal."""
+        loaded. Raises NotFound if the run that it repeats is not in the journal, DataError or ConfigError if
+        the task's data cannot be read."""
         if self._telling.run is not None:
             with suppress(NotFound):
                 practice_entry(self._journal, self._telling.run)
                 return
         request, weights = self._request, self._transaction.weights
+        names = [split_arm(arm)[0] for arm in request.arms] or [request.task]
+        if any(map(reads_data, names)):  # read now, because a run that fails later has no end
+            list(islice(self._task.problems("train", random.Random()), len(names)))
         data = Path(request.data) if request.data else None
         values = named_values(self.settings)
         record = PracticeRecord(

@@ -105,13 +105,14 @@ def resume_run(
             error.what, "remove its folder to begin anew, or choose another --out"
         ) from error
     try:
-        begun = json.loads(state["identity"])
+        begun = _identity(state)
         raw = json.loads(state["progress"])
         judged = json.loads(state["spikes"])
         progress = Progress(**{**raw, "since": Mean(**raw["since"])})
         progress.curve = [(e[0], e[1], e[2], e[3]) for e in progress.curve]
         running = {name: Running(**judged.pop(name)) for name in ("loss", "norm")}
-    except (KeyError, ValueError, TypeError) as error:
+        refused, broken = judged["refused"], judged["broken"]
+    except (KeyError, ValueError, TypeError, AttributeError) as error:
         raise CheckpointError(
             f"{path}: is no checkpoint of this program ({error})", "choose another --out"
         ) from error
@@ -124,7 +125,7 @@ def resume_run(
             "give the same --config or --from as then, or choose another --out",
         ) from error
     optimizer.restore(_under("optimizer/", tensors))
-    spikes.refused, spikes.broken = judged["refused"], judged["broken"]
+    spikes.refused, spikes.broken = refused, broken
     spikes.loss, spikes.norm = running["loss"], running["norm"]
     return progress
 
@@ -135,8 +136,16 @@ def check_order(folder: Path, order: Mapping[str, Any]) -> None:
     path = folder / TRAINING
     # what is wrong with the file itself is told by resume_run
     with contextlib.suppress(CheckpointError, KeyError, ValueError):
-        begun = json.loads(read_metadata(path)["identity"])
+        begun = _identity(read_metadata(path))
         _refuse_other(path, begun, {"data": begun.get("data"), **order})
+
+
+def _identity(state: Mapping[str, str]) -> dict[str, Any]:
+    """What the run was begun with, from a checkpoint's metadata. Raises KeyError, ValueError."""
+    found = json.loads(state["identity"])
+    if not isinstance(found, dict):
+        raise ValueError("its identity is no JSON object")
+    return found
 
 
 def _refuse_other(path: Path, begun: Mapping[str, Any], identity: Mapping[str, Any]) -> None:

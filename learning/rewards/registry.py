@@ -70,6 +70,11 @@ def tasks() -> dict[str, str]:
     return {name: line for name, (_, line) in _TASKS.items()}
 
 
+def reads_data(name: str) -> bool:
+    """Whether the task's problems are of a published data set."""
+    return name in _TASKS and _TASKS[name][0] in _READ
+
+
 def find_task(name: str, options: TaskOptions | None = None) -> Task:
     """The task called `name`. Raises NotFound, which suggests similar names; ConfigError if a setting
     is unknown, a package is missing, or data is given to a task that generates its problems."""

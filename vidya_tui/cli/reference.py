@@ -13,6 +13,7 @@ from pathlib import Path
 
 import click
 
+from learning.objectives.settings import MOST
 from learning.practice.options import practice_options
 from vidya_tui.cli.main import cli
 from vidya_tui.commands.table import COMMANDS, KEYS
@@ -48,7 +49,7 @@ def reference() -> str:
         "## Options of practice\n",
         "`vidya practice TASK --option NAME=VALUE`, `/practice TASK NAME=VALUE`, or `practice_options` in "
         "the settings. A name with `warm_up.` is of the warm-up, one with `keep.` of what every step "
-        "rehearses.\n",
+        f"rehearses. No count may be above {MOST:,}.\n",
         _table(("option", "default", "values", "what it is"), _practice_options()),
     ]
     return "\n".join(parts)

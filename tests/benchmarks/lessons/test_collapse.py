@@ -314,6 +314,8 @@ def test_a_run_measures_writes_and_does_not_measure_again(
     assert {"collapse.json", "collapse.md", "collapse-tiny.svg", FILE} == {
         path.name for path in tiny.out.iterdir()
     }
+    told = (tiny.out / "collapse.md").read_text("utf-8")
+    assert "VIDYA_COLLAPSE_METHODS=single-1e-4 vidya bench collapse" in told
     before = (tiny.out / FILE).read_bytes()
     monkeypatch.setattr(collapse, "open_pupil", None)  # nobody is taught
     again = collapse.run(tiny)

@@ -68,7 +68,9 @@ def test_an_interrupted_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert done == ["0 whole answer", "0 last sentence", *["1 whole answer"] * 2, "1 last sentence"]
     assert len(result["rows"]) == 4 and run(options)["rows"] == result["rows"]
     assert len(json.loads((tmp_path / "out" / "credit.json").read_text())["rows"]) == 4
-    assert "| last sentence | 1 | 1 | 100 |" in (tmp_path / "out" / "credit.md").read_text()
+    written = (tmp_path / "out" / "credit.md").read_text()
+    assert "| last sentence | 1 | 1 | 100 |" in written
+    assert "VIDYA_CREDIT_ARMS='whole answer, last sentence' vidya bench credit" in written
 
 
 @pytest.mark.parametrize("name", ["ARMS", "HALF"])

@@ -33,6 +33,8 @@ def test_the_quick_run_has_every_arm_and_resumes(
     options = BenchOptions(home=tmp_path / "home", quick=True, out=tmp_path, seeds=(0,))
     monkeypatch.setenv("VIDYA_CURRICULUM_ARMS", "uniform,SEC")
     assert len(run(options)["rows"]) == 2
+    command = "VIDYA_CURRICULUM_ARMS=uniform,SEC vidya bench curriculum"
+    assert command in (tmp_path / "curriculum.md").read_text("utf-8")
     monkeypatch.delenv("VIDYA_CURRICULUM_ARMS")
     result = run(options)
     assert [row["arm"] for row in result["rows"]] == list(ARMS)

@@ -58,4 +58,5 @@ def test_an_interrupted_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert done == [0, 0, 1, 1, 1]
     assert len(result["rows"]) == 4 and run(options)["rows"] == result["rows"]
     written = (tmp_path / "out" / "grpo_variants.md").read_text("utf-8")
+    assert "VIDYA_TASKS=syllogism VIDYA_VARIANTS='no buffer, buffer 32' vidya" in written
     assert "| syllogism | buffer 32 | 2 | 25.0" in written

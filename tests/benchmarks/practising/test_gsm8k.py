@@ -41,7 +41,8 @@ def test_what_was_not_finished_is_begun_again(
     options = BenchOptions(tmp_path, out=tmp_path / "out")
     with pytest.raises(KeyboardInterrupt):
         run(options)
-    assert "25.0 ± 3.1" in (tmp_path / "out" / "gsm8k.md").read_text("utf-8")
+    written = (tmp_path / "out" / "gsm8k.md").read_text("utf-8")
+    assert "25.0 ± 3.1" in written and "VIDYA_GSM8K=FOLDER vidya bench gsm8k" in written
     result = run(options)
     first, second = WAYS
     assert begun == [first, second, second] and len(result["rows"]) == 2

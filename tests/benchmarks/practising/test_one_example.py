@@ -79,6 +79,8 @@ def test_the_quick_run_has_every_arm_and_resumes(
     told: list[str] = []
     options = BenchOptions(tmp_path, quick=True, out=tmp_path, seeds=(0,), say=told.append)
     assert len(run(options)["rows"]) == 10
+    command = "VIDYA_ONE_EXAMPLE_PART=few VIDYA_ONE_EXAMPLE_TASK=propositional_logic vidya bench"
+    assert command in (tmp_path / "one_example.md").read_text("utf-8")
     monkeypatch.delenv("VIDYA_ONE_EXAMPLE_PART")
     del told[:]
     result = run(options)

@@ -78,7 +78,7 @@ def test_detective_is_practised_where_it_is_asked_for(
     assert "Criterion for `detective`, written before any run" in report
     assert "from 40% or less after warm-up to 85% or more" in report
     assert "Met in 3 of 3 seeds (0, 1, 2)." in report
-    assert "VIDYA_TASKS=detective VIDYA_CORPUS=FOLDER vidya bench" in report
+    assert "VIDYA_TASKS=detective vidya bench" in report
     monkeypatch.setenv("VIDYA_TASKS", "detectiv")
     with pytest.raises(NotFound, match="detectiv"):
         practised(monkeypatch, tmp_path)
@@ -116,7 +116,7 @@ def test_a_short_run_does_not_stand_for_a_full_one(
         _, report = practised(monkeypatch, tmp_path)
         runs = json.loads(file.read_text("utf-8"))["runs"]
         assert [run["seconds"] for run in runs] == [seconds] * 3, minutes
-    assert "VIDYA_MINUTES=5 VIDYA_CORPUS=FOLDER vidya bench" in report
+    assert "VIDYA_TASKS=chain_sum VIDYA_MINUTES=5 vidya bench" in report
 
 
 @pytest.mark.slow
@@ -141,7 +141,7 @@ def test_a_run_with_options_practises_adapters_and_resumes_only_with_the_same_op
         True
     ]
     told = (tmp_path / "out" / "practice_learning.md").read_text("utf-8")
-    assert 'VIDYA_PRACTICE_OPTIONS="adapter.at=0 warm_up.enough=1"' in told
+    assert "VIDYA_PRACTICE_OPTIONS='adapter.at=0 warm_up.enough=1' vidya bench" in told
     monkeypatch.delenv("VIDYA_PRACTICE_OPTIONS")
     practice_learning.run(options)
     assert used == [True, False], "a run with other options counts for itself"

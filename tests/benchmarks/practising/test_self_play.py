@@ -18,6 +18,8 @@ def test_the_quick_run_has_every_arm_and_resumes(
     options = BenchOptions(home=tmp_path / "home", quick=True, out=tmp_path, seeds=(0,))
     monkeypatch.setenv("VIDYA_SELF_PLAY_ARMS", "learnability")
     [first] = run(options)["rows"]
+    command = "VIDYA_SELF_PLAY_ARMS=learnability vidya bench self_play"
+    assert command in (tmp_path / "self_play.md").read_text("utf-8")
     assert first["curve"][-1]["step"] == 1 and first["asked"][0]["valid"] >= 0.0
     monkeypatch.delenv("VIDYA_SELF_PLAY_ARMS")
     rows = run(options)["rows"]

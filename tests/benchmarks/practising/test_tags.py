@@ -39,4 +39,6 @@ def test_an_interrupted_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     arms = [(seed, arm) for seed in (0, 1) for arm in ARMS]
     assert done == [*arms[:3], *arms[2:]]
     assert len(result["rows"]) == 4 and run(options)["rows"] == result["rows"]
-    assert "| syllogism | tokens | 1 |" in (tmp_path / "out" / "tags.md").read_text()
+    written = (tmp_path / "out" / "tags.md").read_text()
+    assert "| syllogism | tokens | 1 |" in written
+    assert "VIDYA_TASKS=syllogism vidya bench tags" in written

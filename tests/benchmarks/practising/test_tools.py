@@ -149,4 +149,6 @@ def test_an_interrupted_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("VIDYA_TOOLS_STEPS", "7")
     asked.clear()
     assert run(options)["steps"] == 7, "other steps are another result"
+    command = "VIDYA_TOOLS_ARMS=safe VIDYA_TOOLS_STEPS=7 vidya bench tools"
+    assert command in (tmp_path / "tools.md").read_text("utf-8")
     assert [missing for _, missing, _ in asked] == [["safe"], ["safe"]]

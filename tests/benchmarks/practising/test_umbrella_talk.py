@@ -62,4 +62,5 @@ def test_an_interrupted_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     report = "\n".join(parts(result))
     assert CRITERION in report and "| 6 | 800 ± 0 | 320 ± 0 | 0.4 |" in report
     assert list(ARMS) == ["whole conversation", "by reply"]
-    assert (tmp_path / "umbrella_talk.md").exists()
+    written = (tmp_path / "umbrella_talk.md").read_text("utf-8")
+    assert "VIDYA_TALK_SMALL_TALK=6 vidya bench umbrella_talk" in written

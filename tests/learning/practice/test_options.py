@@ -16,6 +16,7 @@ from learning.maths.normalise import by_answer
 from learning.maths.policy import batch_advantages, sequence_ratio
 from learning.practice.options import (
     changed_values,
+    check_options,
     named_values,
     parse_options,
     practice_options,
@@ -103,6 +104,21 @@ def test_options_that_do_not_fit_each_other_are_both_named(
 def test_a_number_of_hundreds_of_digits_is_told(digits: int) -> None:
     with pytest.raises(ConfigError, match="steps is '9+'"):
         parse_options([f"steps={'9' * digits}"])
+
+
+@pytest.mark.parametrize(
+    "name", ["groups", "held_out", "keep.lines", "warm_up.batch", "few.example"]
+)
+def test_a_count_that_cannot_fit_is_refused_with_its_bound(name: str) -> None:
+    for most in ("1000001", "99999999999999999999"):
+        with pytest.raises(ConfigError, match=rf"{name} is {most}; give at most 1,000,000: "):
+            check_options([f"{name}={most}"])
+    check_options(["steps=1000000", "held_out=1000000"])
+
+
+@pytest.mark.parametrize("name", ["field_below", "adapter.at"])
+def test_a_number_of_weights_has_no_upper_bound(name: str) -> None:
+    check_options([f"{name}=99999999999"])
 
 
 def test_an_unknown_name_lists_all() -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pytest
 
+from learning.journal.practices import practice_entries
 from learning.practice.report import gains
 from learning.practice.request import PracticeJob
 from learning.protocol.events import Failed, PracticeDone, PracticeStage, PracticeStep, UndoDone
@@ -48,6 +50,16 @@ def test_what_cannot_be_judged_is_not_called_too_hard(
     assert failed.what == "easy: not one of 4 answers could be judged (NoSandbox: no walls)"
     assert not any(isinstance(event, PracticeStage) for event in got), "nothing was warmed up"
     assert same(room.weights, before)
+
+
+@pytest.mark.parametrize("task", ["gsm8k", "tool_gsm8k"])
+def test_a_run_whose_data_cannot_be_read_does_not_begin(
+    room: Room, tmp_path: Path, task: str
+) -> None:
+    room.teacher.send(Practise(task, data=str(tmp_path / "none.jsonl"), steps=1))
+    failed = room.until(Failed)[-1]
+    assert isinstance(failed, Failed) and "none.jsonl: cannot be read" in failed.what
+    assert practice_entries(room.journal) == [], "no run is in the list"
 
 
 class Slow:
