@@ -2,7 +2,7 @@
 
 All programs use the same weights, each in its own process. They take turns round by round, so that other
 load on the machine affects all of them. First their greedy answers are compared, to verify that the weights
-agree. Left out: answers that end early; the rows of special tokens are set to zero.
+agree. Left out: answers that end early; the row of the end token is set to zero.
 """
 
 from __future__ import annotations
@@ -127,8 +127,7 @@ def load_size(shipped: Path, size: str) -> Any:
 
 
 def make_model(shipped: Path, size: str) -> Path:
-    """A folder with the model in that size, which never generates its end token nor another special one, that
-    vidya never draws."""
+    """A folder with the model in that size, whose end token is never generated."""
     import torch
 
     from engine.storage.checkpoint import save_model
@@ -138,7 +137,7 @@ def make_model(shipped: Path, size: str) -> Path:
     shutil.copytree(shipped, folder, dirs_exist_ok=True)
     model = load_size(shipped, size)
     with torch.no_grad():
-        model.vocabulary[sorted(load_tokenizer(shipped).not_text(model.config.vocab_size))] = 0.0
+        model.vocabulary[sorted(load_tokenizer(shipped).chat.stop_ids)] = 0.0
     save_model(model, folder, dtype=torch.float32)
     return folder
 
@@ -247,7 +246,7 @@ def parts(result: dict[str, Any]) -> list[str]:
         "Float16 weights: sums are in float32. *Publish* is the time from new weights (all of them) to the "
         "first prompt: vidya copies and packs, transformers copies, llama.cpp writes and loads a file; "
         "after a lesson Vidya packs only what changed. 10m is the shipped model, 49m the same model grown "
-        "(same answers). Special tokens are disabled."
+        "(same answers). End tokens are disabled."
     ]
     for work in WORKS:
         rows = [r for r in result["rows"] if r["work"] == work]
@@ -256,7 +255,8 @@ def parts(result: dict[str, Any]) -> list[str]:
         made += [f"## {work[0].upper()}{work[1:]}", table(HEAD, [_row(r) for r in rows])]
     made.append(
         "*Same* says whether a greedy answer has the same first "
-        f"{SAME} tokens as ours. q8_0 rounds the weights, so it may differ there."
+        f"{SAME} tokens as ours. q8_0 rounds the weights, so it may differ there; and after a long prompt the "
+        "others may draw a special token, which Vidya never does."
     )
     return made
 
