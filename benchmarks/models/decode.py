@@ -255,7 +255,7 @@ def parts(result: dict[str, Any]) -> list[str]:
         made += [f"## {work[0].upper()}{work[1:]}", table(HEAD, [_row(r) for r in rows])]
     made.append(
         "*Same* says whether a greedy answer has the same first "
-        f"{SAME} tokens as ours. q8_0 rounds the weights, so it may differ there; and after a long prompt the "
+        f"{SAME} tokens as ours. q8_0 rounds the weights, so it may differ there. After a long prompt the "
         "others may draw a special token, which Vidya never does."
     )
     return made
