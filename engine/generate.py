@@ -120,7 +120,8 @@ def generate(
         if all(control.stops(row.index) for row in rows):
             yield from (row.finished("cancelled") for row in rows)
             return
-        first_logits = _last_logits(fast, part, prompt)
+        hidden = fast.hidden_states(part, cache=prompt)
+    first_logits = _last_logits(fast, hidden)
     small = model.config.parameters < MANY and fast.device.type == "cpu"
     with one_core() if small else contextlib.nullcontext():
         yield from _stream(
@@ -191,8 +192,8 @@ def prefill(
     answer for which the cache has space."""
     cache, parts = _reading(model, prompt_ids, room)
     for part in parts:
-        logits = _last_logits(model, part, cache)
-    return cache, logits
+        hidden = model.hidden_states(part, cache=cache)
+    return cache, _last_logits(model, hidden)
 
 
 def _reading(
@@ -207,11 +208,13 @@ def _reading(
 def decode_one_token(model: Model | PackedModel, tokens: list[int], cache: KeyValueCache) -> Tensor:
     """One step of a batch: the last token of each row -> logits [B, V]. A packed model is several times as
     fast."""
-    return _last_logits(model, torch.tensor(tokens, device=model.device)[:, None], cache)
+    ids = torch.tensor(tokens, device=model.device)[:, None]
+    return _last_logits(model, model.hidden_states(ids, cache=cache))
 
 
-def _last_logits(model: Model | PackedModel, ids: Tensor, cache: KeyValueCache) -> Tensor:
-    return model.logits(model.hidden_states(ids, cache=cache)[:, -1]).float()
+def _last_logits(model: Model | PackedModel, hidden: Tensor) -> Tensor:
+    """Logits [B, V] after the last of the hidden states [B, T, D]."""
+    return model.logits(hidden[:, -1]).float()
 
 
 def _wave(prompt: KeyValueCache, logits: Tensor, rows: list[Row], size: int) -> _Wave:

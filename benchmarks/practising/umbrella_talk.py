@@ -27,6 +27,7 @@ from learning.practice.settings import CriticSettings, PracticeSettings, WarmUpS
 from learning.practice.trainer import GrpoTrainer
 from learning.rewards.registry import find_task
 from learning.rewards.task import TaskOptions
+from learning.rewards.tasks.umbrella_talk import PARTNERS
 
 SMALL_TALK = (0, 6, 3, 12)
 """In this order, because the criterion is about the first two."""
@@ -66,7 +67,7 @@ ARMS: dict[str, PracticeSettings] = {
 
 def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`. Raises NotFound for a partner, DataError for turns that are no number."""
-    partner = one_asked("VIDYA_TALK_PARTNER", ["reminds", "quiet", "reacts"])
+    partner = one_asked("VIDYA_TALK_PARTNER", [*dict.fromkeys(("reminds", *PARTNERS))])
     turns = counts_asked("VIDYA_TALK_SMALL_TALK", SMALL_TALK)
     name = "umbrella_talk" if partner == "reminds" else f"umbrella_talk_{partner}"
     variables = ["VIDYA_TALK_PARTNER", "VIDYA_TALK_SMALL_TALK"]

@@ -12,7 +12,6 @@ from engine.config import GREEDY
 from engine.errors import DataError
 from engine.generate import Finished, generate
 from engine.model import Model
-from engine.packed import PackedModel
 from engine.rollout import Answered, Rollout, message_answers
 from engine.tokenizers.tokenizer import Tokenizer
 
@@ -81,17 +80,12 @@ def test_answers_that_outgrow_the_memory_of_the_beginning(
 
 
 def test_long_prompts_are_read_in_parts(
-    tiny_model: Model, tiny_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+    tiny_model: Model,
+    tiny_tokenizer: Tokenizer,
+    monkeypatch: pytest.MonkeyPatch,
+    widths: list[int],
 ) -> None:
     starts = short_and_long(tiny_tokenizer)
-    widths: list[int] = []
-    states = PackedModel.hidden_states
-
-    def counted(self: PackedModel, ids: torch.Tensor, **keywords: object) -> torch.Tensor:
-        widths.append(ids.shape[1])
-        return states(self, ids, **keywords)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(PackedModel, "hidden_states", counted)
     monkeypatch.setattr(rollout, "PART", 16)
     pauses: list[int] = []
     found = draw(tiny_model, tiny_tokenizer, prompts=starts, pause=lambda: pauses.append(1))
