@@ -97,7 +97,8 @@ class BenchOptions:
 
     def command(self, name: str, *, seeded: bool = False, variables: Iterable[str] = ()) -> str:
         """The command line that reproduces a benchmark's tables. seeded: it runs once per seed. variables:
-        those of the environment that it reads; the ones that are set stand before the command."""
+        names of environment variables that the benchmark reads; those with a value are written before the
+        command."""
         words = [*_as_words(variables), "vidya bench", name, *(["--quick"] if self.quick else [])]
         words += [f"--model {self.model}"] if self.model else []
         if seeded and not self.quick:

@@ -196,9 +196,9 @@ def practice_steps(store: Store, run: int) -> list[dict[str, Any]]:
 def kept_curriculum(
     store: Store, arms: Sequence[str], method: str, model: str
 ) -> KeptCurriculum | None:
-    """What the curriculum `method` had learned in the run of this model that had most of these arms, and of
-    several in the newest; None if the model never practised one of them with it. model: name of its
-    folder."""
+    """What the curriculum `method` had learned at the end of an earlier run of this model. The run that has
+    most of `arms` is taken, and among equals the newest; None if no run has one of them. model: name of
+    its folder."""
     sql = """SELECT figures FROM practice_steps WHERE practice = ?
         ORDER BY step DESC, rowid DESC LIMIT 1"""
     best, most = None, 0

@@ -230,7 +230,8 @@ def _replaced(settings: Any, values: Mapping[str, Any]) -> Any:
 
 
 def _part(settings: Any, name: str, values: Mapping[str, Any]) -> Any:
-    """A field that is settings itself, with these values. An error names the option as one types it."""
+    """The nested settings in the field `name`, with these values. An error has the full name of the option,
+    such as `warm_up.lr`."""
     try:
         return _replaced(getattr(settings, name), values)
     except OutOfRange as error:

@@ -16,8 +16,8 @@ from textual.driver import Driver
 
 
 def continues(driver: type[Driver]) -> type[Driver]:
-    """A subclass of driver that suspends itself before it goes on, where nothing has suspended it. Changes
-    only the driver of Linux and macOS; returns any other driver unchanged."""
+    """A subclass of driver. After a SIGCONT it first suspends itself, if neither SIGTSTP nor Textual did, and
+    then resumes. Only the driver of Linux and macOS needs that; any other is returned unchanged."""
     if not hasattr(driver, "_sigcont_application"):
         return driver
 

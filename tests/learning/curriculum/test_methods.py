@@ -181,7 +181,7 @@ GROWN = [0, None, 2, 1]
 
 
 def grown(method: Make) -> tuple[ArmChoice, ArmChoice]:
-    """A curriculum that learned with three arms, and one with four arms that loaded its state."""
+    """Two curricula: the first has three arms and has learned; the second has four and loaded its state."""
     settings = with_method(method, last=4, floor=0.0)
     one, other, rng = ArmChoice(3, settings), ArmChoice(4, settings), random.Random(0)
     for _ in range(12):
