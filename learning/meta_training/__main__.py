@@ -43,6 +43,13 @@ def parser() -> argparse.ArgumentParser:
     add("--workers", type=int, default=usual.workers, help="processes that make rows (%(default)s)")
     add("--facts", type=int, default=usual.facts, help="facts that are measured (%(default)s)")
     add("--lessons", type=Path, help="JSON lines of lessons to measure too")
+    add(
+        "--conversations",
+        type=Path,
+        action="append",
+        default=[],
+        help="file or folder of people's conversations, whose words are held; may be given again",
+    )
     add("--small", action="store_true", help="small steps, for a trial on a CPU")
     add("--skip-first", action="store_true", help="do not measure before the first step")
     return made
@@ -64,6 +71,7 @@ def main(arguments: list[str] | None = None) -> int:
             facts=chosen.facts,
             small=chosen.small,
             measure_first=not chosen.skip_first,
+            conversations=tuple(path.expanduser() for path in chosen.conversations),
             questions=chosen.lessons,
         )
         device = device_of(chosen.device)

@@ -27,7 +27,7 @@ from learning.meta_training.kinds import trained_kinds
 from learning.meta_training.packing import PackedBatch, Packer, shipped
 from learning.meta_training.plans import LessonPlan
 from learning.meta_training.rows import MetaRow, weighed
-from learning.meta_training.settings import BOOK, EVERYDAY, HELD, OWN, MetaSettings
+from learning.meta_training.settings import BOOK, EVERYDAY, HELD, OWN, PEOPLE, MetaSettings
 from learning.meta_training.step_rows import LessonRows, RowSource, StepRows
 
 AHEAD = 3
@@ -36,8 +36,10 @@ AHEAD_OF_PROCESS = 4
 """Steps of rows that wait of each process."""
 LINES, LINES_OF_SMALL = 40, 6
 """Lines of the book in a step, and in a small one."""
-OWN_AFTER = 6
-"""Rows of the base's own words after a lesson."""
+OWN_AFTER, PEOPLE_AFTER = 6, 2
+"""Rows of the base's own words, and people's conversations, after a lesson."""
+PEOPLE_PLAIN = 12
+"""People's conversations in a step."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,8 @@ class Feed:
     """Batches in order. Use as a context, which ends the processes."""
 
     def __init__(self, source: FeedSource, kept: KeptRows, device: torch.device) -> None:
-        """kept: from which rows are added; its `own` must have references when `begin` is called."""
+        """kept: from which rows are added; its `own` and
+        `conversations` must have references when `begin` is called."""
         self.weak: list[MetaRow] = []
         """Lines of the book that come oftener."""
         self._source, self._kept, self._device = source, kept, device
@@ -179,13 +182,18 @@ class Feed:
             *weighed(lines, BOOK),
             *weighed(rng.sample(kept.everyday, count // 2), EVERYDAY),
             *weighed(own, OWN),
+            *weighed(self._people(PEOPLE_PLAIN), PEOPLE),
         ]
         lessons = [self._lesson(one, len(rows.lessons), packer) for one in rows.lessons]
         return OuterBatch(lessons, packer.packs(plain))
 
+    def _people(self, count: int) -> list[MetaRow]:
+        found = self._kept.conversations
+        return self._rng.sample(found, min(count, len(found)))
+
     def _lesson(self, one: LessonRows, lessons: int, packer: Packer) -> LessonBatch:
         own = self._rng.sample(self._kept.own, min(OWN_AFTER, len(self._kept.own)))
-        rows = [*one.asked, *weighed(own, HELD)]
+        rows = [*one.asked, *weighed([*own, *self._people(PEOPLE_AFTER)], HELD)]
         rows = [row.weighing(row.weight / lessons) for row in rows]
         return LessonBatch(one.plan, packer.packs(rows))
 

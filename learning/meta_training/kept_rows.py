@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
+from engine.errors import DataError
 from engine.tokenizers.tokenizer import Tokenizer
+from learning.data.corpus import data_files, read_documents
 from learning.memory.book_rows import (
     book_examples,
     book_rows,
@@ -26,6 +30,8 @@ TALK = 72
 """Most ids of a row of talk in a lesson."""
 GENERAL = 2_000
 """Most everyday messages with an answer."""
+CONVERSATIONS = 1_500
+"""Most conversations of people. A target of one takes 96 KiB of the device's memory for 49,152 ids."""
 
 
 @dataclass
@@ -43,15 +49,30 @@ class KeptRows:
     """Near these the steps of a lesson stay: what a program wrote, and own words."""
     general: list[Pair]
     """Everyday messages and their answers."""
+    asked: list[str]
+    """The book's questions, which are frames for other wordings."""
+    conversations: list[MetaRow] = field(default_factory=list)
+    """People's conversations: on their words the model is held near the base."""
 
     @classmethod
     def of(
-        cls, tokenizer: Tokenizer, context: int, own: Path | None, *, most_own: int | None = None
+        cls,
+        tokenizer: Tokenizer,
+        context: int,
+        own: Path | None,
+        *,
+        most_own: int | None = None,
+        conversations: Sequence[Path] = (),
     ) -> KeptRows:
-        """Of the shipped texts, and of the base's own words in the file `own`. context: tokens. Raises
-        DataError for bad lines."""
+        """Of the shipped texts, of the base's own words in the file `own`, and of people's conversations in
+        files or folders (learning.data.corpus), but for the documents that are held out there.
+
+        context: tokens. most_own: most rows of own words, and most conversations; None: all. Raises DataError
+        for bad lines, and for files without a conversation.
+        """
         writer = RowWriter(tokenizer)
         found = book_rows(tokenizer, [shipped_book_path()], context)
+        lines = list(latest_answers(found))
         everyday = book_examples(tokenizer, [everyday_path()], context)
         said = own_words(tokenizer, [own], context)[:most_own] if own else []
         mine = [writer.of(example) for example in said]
@@ -59,10 +80,33 @@ class KeptRows:
         alone = [e for e in everyday if " / " not in e.prompt and e.said]
         return cls(
             writer,
-            book=[writer.of(example) for example in latest_answers(found)],
+            book=[writer.of(example) for example in lines],
             careless=[writer.of(e) for e in careless_examples(tokenizer, found, context)],
             everyday=[writer.of(example) for example in everyday],
             own=mine,
             talk=[r for r in [*talk, *mine] if len(r.ids) <= TALK and r.places],
             general=[(e.question, e.said) for e in alone][:GENERAL],
+            asked=list(dict.fromkeys(example.question for example in lines)),
+            conversations=_conversations(writer, conversations)[:most_own],
         )
+
+
+def _conversations(writer: RowWriter, paths: Sequence[Path]) -> list[MetaRow]:
+    """Up to CONVERSATIONS, spread evenly over the files' documents, and always the same. The ends of answers
+    are not predicted, because a conversation may be cut anywhere."""
+    if not paths:
+        return []
+    documents = [
+        document
+        for path in data_files(paths)
+        for document in read_documents(path)
+        if document.turns and not document.held_out
+    ]
+    documents.sort(key=lambda document: document.lot)
+    rows = (writer.talk(document.turns) for document in documents)
+    found = list(islice((row for row in rows if row.places), CONVERSATIONS))
+    if not found:
+        raise DataError(
+            f"{', '.join(map(str, paths))}: no conversations", "give JSON lines with turns"
+        )
+    return found

@@ -1,10 +1,11 @@
 """The measure: the same questions at the start and at the end of a run.
 
-Facts of lives, of trained kinds and of kinds that are held out, are taught in groups of eight. They are
-asked in other words, for yes and no, about neighbours, and with the lesson before the message. Only the exact
-answer counts. Besides: the book, and how many general questions are answered by not knowing. A file of
-lessons can be measured too: JSON lines with "question", "answer", and lists "rewordings" and "paraphrases".
-Left out: answers that say the same in other words, which the benchmarks judge by keys.
+Facts of lives, of trained kinds and of kinds that are held out, are taught in groups of eight; those that are
+held out once more with pauses (learning.meta_training.plans), as in real use. They are asked in other words,
+for yes and no, about neighbours, and with the lesson before the message. Only the exact answer counts.
+Besides: the book, and how many general questions are answered by not knowing. A file of lessons can be
+measured too: JSON lines with "question", "answer", and lists "rewordings" and "paraphrases". Left out:
+answers that say the same in other words, which the benchmarks judge by keys.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ GROUP = 8
 """Facts that are taught together."""
 GENERAL = 150
 """General questions: the last of learning.text.openings, which is why they are not the base's own rows."""
+PAUSED = "unseen kinds, with pauses"
 _FORM = 'a line is {"question": ..., "answer": ..., "rewordings": [...], "paraphrases": [...]}'
 
 
@@ -53,6 +55,7 @@ class Exam:
             "seen kinds": list(_groups_of_lives(facts, unseen=False)),
             "unseen kinds": list(_groups_of_lives(facts, unseen=True)),
         }
+        self.groups[PAUSED] = self.groups["unseen kinds"]
         if file:
             self.groups[file.name] = list(_groups_of_file(file))
         self._general = openings()[-GENERAL:]
@@ -67,8 +70,9 @@ class Exam:
         }
         for name, groups in self.groups.items():
             counts = found[name] = dict[str, tuple[int, int]]()
+            style = "paused" if name == PAUSED else "few"
             for number, group in enumerate(groups):
-                self._ask(network, group, number, counts)
+                self._ask(network, group, number, style, counts)
         return found
 
     def _ask(
@@ -76,13 +80,14 @@ class Exam:
         network: MergedNetwork,
         group: ExamGroup,
         number: int,
+        style: str,
         counts: dict[str, tuple[int, int]],
     ) -> None:
         """Teaches a group, asks, and adds to the counts."""
         kept = self._kept
         taught = [(fact.question, fact.answer) for fact in group.facts]
         rng = random.Random(f"measure {number}")
-        plan = plan_lesson(taught, "few", kept, Packer(network.prefix), rng)
+        plan = plan_lesson(taught, style, kept, Packer(network.prefix), rng)
         upper = teach(network, shipped(plan, network.device))
         asked = [one for fact in group.facts for one in _asked(fact)]
         asked += [("untold not known", text, NOT_KNOWN) for text in group.life.unknown]

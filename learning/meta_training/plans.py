@@ -1,7 +1,9 @@
 """The rows of a lesson, and which of them each of its steps takes.
 
-Three styles: a few facts in twelve steps, many in sixteen, or many in a chain, four at a time, each four with
-an optimizer of their own and earlier ones replayed. Left out: the steps (learning.meta_training.lesson).
+Four styles: a few facts in twelve steps, many in sixteen, many in a chain, four at a time, each four with an
+optimizer of their own and earlier ones replayed, or with pauses: three at a time, and after each three what
+the pauses of a real lesson do (learning.lessons.consolidate). A pause rehearses one fact in other words, with
+an optimizer of its own. Left out: the steps (learning.meta_training.lesson).
 """
 
 from __future__ import annotations
@@ -17,16 +19,27 @@ from learning.meta_training.kept_rows import TALK, KeptRows
 from learning.meta_training.packing import Numbers, PackedTargets, Packer
 from learning.meta_training.questions import Pair
 from learning.meta_training.rows import MetaRow, weighed
+from learning.text.frames import Questions
+from learning.text.paraphrases import Frames, asked_otherwise
 from learning.text.variations import variations
 
-FACTS = {"few": 8, "many": 16, "chain": 16, "tiny": 3}
+STYLES = ("few", "many", "chain", "paused", "paused")
+"""What is drawn from: two lessons of five have pauses."""
+FACTS = {"few": 8, "many": 16, "chain": 16, "paused": 9, "tiny": 3}
 """Style -> most facts."""
 STEPS = {"few": 12, "many": 16, "tiny": 4}
 """Style -> steps on all facts."""
 CHAINED, CHAIN_STEPS = 4, 6
 """Facts of a part of a chain, and steps on it."""
-WORDINGS = 4
-"""Other wordings of a question, made by rules; a step takes TAKEN of them."""
+PAUSED, PAUSED_STEPS = 3, 5
+"""Facts that are taught before a pause, and steps on them."""
+REHEARSALS, REHEARSAL_STEPS, FORMS = 6, 3, 6
+"""Rehearsals of the taught facts in a pause, steps of each, and wordings of the fact in a step."""
+REVISITS = 2
+"""Rehearsals of earlier facts in a pause, as real pauses revisit lessons."""
+WORDINGS, PAUSE_WORDINGS = 4, 12
+"""Other wordings of a question, without and with pauses; a step takes TAKEN or FORMS of them. With pauses
+they are made as a real lesson's, also in the frames of other questions (learning.text.paraphrases)."""
 TAKEN, REPLAYED = 2, 6
 """Wordings of a question, and earlier facts of a chain, in a step."""
 BOOK, BOOK_TAKEN = 20, 8
@@ -58,20 +71,34 @@ class LessonPlan:
     steps: list[PlannedStep]
 
 
+@dataclass(frozen=True)
+class _Part:
+    """What a step is about."""
+
+    facts: Sequence[int]
+    """Indices of the facts."""
+    number: int
+    """Counted from 0, where the optimizer begins."""
+    earlier: int
+    """Facts before this one are replayed."""
+    rehearsal: bool = False
+    """In other words alone, and these weigh as much as the taught ones."""
+
+
 def draw_style(rng: random.Random) -> str:
-    """One of the three styles."""
-    return rng.choice(("few", "many", "chain"))
+    """One of STYLES."""
+    return rng.choice(STYLES)
 
 
 def plan_lesson(
     taught: Sequence[Pair], style: str, kept: KeptRows, packer: Packer, rng: random.Random
 ) -> LessonPlan:
-    """A lesson on these questions and answers. style: "few", "many", "chain" or "tiny"."""
+    """A lesson on these questions and answers. style: one of STYLES, or "tiny"."""
     recipe, writer = TeachSettings(), kept.writer
     rows = [writer.row(question, answer) for question, answer in taught]
     ways = [
-        [writer.row(text, answer) for text in variations(question, WORDINGS, rng)]
-        for question, answer in taught
+        [writer.row(text, answer) for text in texts]
+        for (_, answer), texts in zip(taught, _wordings(taught, style, kept, rng), strict=True)
     ]
     book = rng.sample(kept.book, min(BOOK, len(kept.book)))
     short = [row for row in kept.talk if len(row.ids) <= TALK]
@@ -86,22 +113,37 @@ def plan_lesson(
     rows += _with_references(talk)
     width = packer.width(rows)
     steps = []
-    for part, number in _parts(len(taught), style):
-        other = [i for fact in part for i in rng.sample(spots[fact], min(TAKEN, len(spots[fact])))]
-        earlier = rng.sample(range(part.start), min(REPLAYED, part.start))
+    for part in _parts(len(taught), style, rng):
+        most = FORMS if part.rehearsal else TAKEN
+        other = [i for f in part.facts for i in rng.sample(spots[f], min(most, len(spots[f])))]
+        earlier = rng.sample(range(part.earlier), min(REPLAYED, part.earlier))
         again = [*earlier, *rng.sample(book_spots, min(BOOK_TAKEN, len(book_spots)))]
         said = rng.sample(talk_spots, min(SAID_TAKEN, len(talk_spots)))
         kinds = (
-            (part, 1.0),
-            (other, recipe.wordings_weight),
+            (part.facts, 1.0),
+            (other, 1.0 if part.rehearsal else recipe.wordings_weight),
             (again, 1.0),
             (said, recipe.talk_weight),
         )
         found = [row for places, w in kinds for row in weighed([rows[i] for i in places], w)]
         chosen = np.array([i for places, _ in kinds for i in places], np.int64)
-        steps.append(PlannedStep(chosen, number, packer.targets(found, width)))
+        steps.append(PlannedStep(chosen, part.number, packer.targets(found, width)))
     whole = packer.pack(rows, width)
     return LessonPlan(whole.ids, whole.targets.held_at, steps)
+
+
+def _wordings(
+    taught: Sequence[Pair], style: str, kept: KeptRows, rng: random.Random
+) -> list[list[str]]:
+    """Other wordings of each question."""
+    if style != "paused":
+        return [variations(question, WORDINGS, rng) for question, _ in taught]
+    frames = Frames(Questions([*kept.asked, *(question for question, _ in taught)]))
+    found = []
+    for question, _ in taught:
+        texts = asked_otherwise(question, frames, rng, question)
+        found.append(rng.sample(texts, min(PAUSE_WORDINGS, len(texts))))
+    return found
 
 
 def _with_references(talk: Sequence[MetaRow]) -> list[MetaRow]:
@@ -113,9 +155,25 @@ def _with_references(talk: Sequence[MetaRow]) -> list[MetaRow]:
     return found
 
 
-def _parts(facts: int, style: str) -> list[tuple[range, int]]:
-    """Facts and number of every step."""
+def _parts(facts: int, style: str, rng: random.Random) -> list[_Part]:
+    """What every step is about."""
+    if style == "paused":
+        return [step for at in range(0, facts, PAUSED) for step in _with_pause(at, facts, rng)]
     if style != "chain":
-        return [(range(facts), step) for step in range(STEPS[style])]
+        return [_Part(range(facts), step, 0) for step in range(STEPS[style])]
     parts = [range(i, min(i + CHAINED, facts)) for i in range(0, facts, CHAINED)]
-    return [(part, step) for part in parts for step in range(CHAIN_STEPS)]
+    return [_Part(part, step, part.start) for part in parts for step in range(CHAIN_STEPS)]
+
+
+def _with_pause(first: int, facts: int, rng: random.Random) -> list[_Part]:
+    """The steps on the facts from `first` on, at most PAUSED, and those of the pause after them."""
+    own = range(first, min(first + PAUSED, facts))
+    found = [_Part(own, step, first) for step in range(PAUSED_STEPS)]
+    again = [own[place % len(own)] for place in range(REHEARSALS)]
+    rng.shuffle(again)
+    again += rng.sample(range(first), min(REVISITS, first))
+    return found + [
+        _Part([fact], step, own.stop, rehearsal=True)
+        for fact in again
+        for step in range(REHEARSAL_STEPS)
+    ]

@@ -76,6 +76,12 @@ class RowWriter:
         """Pairs of message and answer, cut to LONGEST ids; all answers are to be predicted."""
         return self.of(from_turns(self.tokenizer, as_turns(pairs), LONGEST + self.start))
 
+    def talk(self, turns: Sequence[tuple[str, str]]) -> MetaRow:
+        """(role, text) pairs, cut to LONGEST ids; the assistant's words are to be predicted, without the ids
+        that end its answers."""
+        row = self.of(from_turns(self.tokenizer, turns, LONGEST + self.start))
+        return replace(row, places=tuple(i for i in row.places if row.ids[i] != self.end))
+
     def after(self, before: MetaRow, row: MetaRow) -> MetaRow:
         """The row behind another one; its own ids alone are to be predicted."""
         head = (*before.ids, *self.joint)

@@ -114,7 +114,13 @@ def meta_train(
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise CheckpointError(f"{out}: is not empty", "name a new folder")
     clock, most_own = RunClock(settings.seconds), OWN_OF_SMALL if settings.small else None
-    kept = KeptRows.of(base.tokenizer, base.context, base.own, most_own=most_own)
+    kept = KeptRows.of(
+        base.tokenizer,
+        base.context,
+        base.own,
+        most_own=most_own,
+        conversations=settings.conversations,
+    )
     exam = Exam(kept, settings.facts, settings.questions)
     model = load_model(base.folder).requires_grad_(False)
     adapters = start_adapters(model, base.adapter, settings.seed)
@@ -159,11 +165,13 @@ class _Run:
         network.merge(bare=True)
         if not settings.small:
             kept.own += more_own_answers(network, kept.writer)
-        reference, kept.own = reference_of(network, kept.own)
+        reference, held = reference_of(network, [*kept.own, *kept.conversations])
+        kept.own, kept.conversations = held[: len(kept.own)], held[len(kept.own) :]
         network.merge()
         self.say(
             f"rows: book {len(kept.book)}, everyday talk {len(kept.everyday)}, the base's own words "
-            f"{len(kept.own)}; trained numbers: {count:,}"
+            f"{len(kept.own)}, people's conversations {len(kept.conversations)}; trained numbers: "
+            f"{count:,}"
         )
         reserve = LAST_MEASURE
         if settings.measure_first:

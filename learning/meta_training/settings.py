@@ -27,6 +27,8 @@ EVERYDAY = 0.5
 """Weight at the untaught weights of everyday talk in Vidya's manner."""
 OWN = 1.0
 """Weight at the untaught weights of the divergence from the base, on its own words."""
+PEOPLE = 1.5
+"""The same on people's conversations, where there are some."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,8 @@ class MetaSettings:
     """Small steps: three facts a lesson, few rows of each kind. For a trial on a CPU."""
     measure_first: bool = True
     """Measures before the first step too."""
+    conversations: tuple[Path, ...] = ()
+    """Files or folders of people's conversations, on whose words the model is held near the base."""
     questions: Path | None = None
     """A file of lessons for the measure, see learning.meta_training.measure."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from queue import Queue
 
@@ -9,6 +10,7 @@ import pytest
 import torch
 
 from engine.errors import ConfigError, DataError
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.meta_training.feed import Feed, FeedSource, OuterBatch
 from learning.meta_training.kept_rows import KeptRows
 from learning.meta_training.settings import MetaSettings
@@ -79,3 +81,29 @@ def test_a_process_that_ends_is_an_error(base: Path, kept: KeptRows) -> None:
         feed.begin()
         with pytest.raises(ConfigError, match="has ended"):
             feed.get()
+
+
+def test_peoples_conversations_are_held(base: Path, chat: Tokenizer, tmp_path: Path) -> None:
+    said = [f"I like walk {n}." for n in range(40)]
+    rows = [{"turns": [turn("user", "And you?"), turn("assistant", text)]} for text in said]
+    (tmp_path / "talk.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    kept = KeptRows.of(chat, CONFIG.context, None, conversations=[tmp_path])
+    found = [chat.decode([row.ids[i] for i in row.places]) for row in kept.conversations]
+    assert 35 < len(found) <= 40 and set(found) <= set(said), "a few documents are held out"
+    kept.conversations = [row.held_at(10 * number) for number, row in enumerate(kept.conversations)]
+    with Feed(source_of(base), kept, CPU) as feed:
+        feed.begin()
+        batch = feed.get()
+    for packs in (batch.plain, *(lesson.asked for lesson in batch.lessons)):
+        references = torch.cat([pack.targets.held_reference for pack in packs])
+        assert {int(at) // 10 for at in references} <= set(range(len(found))) and len(references)
+
+
+def turn(role: str, text: str) -> dict[str, str]:
+    return {"role": role, "text": text}
+
+
+def test_files_without_conversations_are_refused(chat: Tokenizer, tmp_path: Path) -> None:
+    (tmp_path / "story.txt").write_text("Once upon a time.\n")
+    with pytest.raises(DataError, match="no conversations"):
+        KeptRows.of(chat, CONFIG.context, None, conversations=[tmp_path])

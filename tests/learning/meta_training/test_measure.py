@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,8 +12,10 @@ from engine.errors import DataError
 from learning.meta_training import measure, plans
 from learning.meta_training.kept_rows import KeptRows
 from learning.meta_training.kinds import held_out_kinds
-from learning.meta_training.measure import Exam, report
+from learning.meta_training.measure import PAUSED, Exam, report
 from learning.meta_training.network import MergedNetwork
+from learning.meta_training.plans import LessonPlan, plan_lesson
+from learning.meta_training.questions import Pair
 
 LESSON = {
     "question": "Where do I live?",
@@ -37,7 +40,8 @@ def test_it_counts_the_answers_of_every_kind(
     monkeypatch.setattr(plans, "STEPS", {"few": 2})
     exam = Exam(kept, 1, file)
     found = exam.measure(network)
-    assert list(found) == ["book", "general questions", "seen kinds", "unseen kinds", "mine.jsonl"]
+    names = ["book", "general questions", "seen kinds", "unseen kinds", PAUSED, "mine.jsonl"]
+    assert list(found) == names
     assert found["book"] == {"exact": (0, 30)}
     assert {kind: n for kind, (_, n) in found["mine.jsonl"].items()} == {
         "taught": 1,
@@ -61,6 +65,24 @@ def test_held_out_kinds_are_measured_apart(kept: KeptRows) -> None:
     assert asked["unseen kinds"] <= held_out_kinds()
     assert not asked["seen kinds"] & held_out_kinds()
     assert sum(len(group.facts) for group in exam.groups["seen kinds"]) >= 20
+
+
+def test_kinds_that_are_held_out_are_taught_with_pauses_too(
+    network: MergedNetwork, kept: KeptRows, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    styles = list[str]()
+
+    def planned(taught: list[Pair], style: str, *rest: Any) -> LessonPlan:
+        styles.append(style)
+        return plan_lesson(taught, "tiny", *rest)
+
+    monkeypatch.setattr(measure, "GENERAL", 4)
+    monkeypatch.setattr(measure, "plan_lesson", planned)
+    exam = Exam(kept, 1)
+    exam.measure(network)
+    assert exam.groups[PAUSED] == exam.groups["unseen kinds"]
+    counts = [len(groups) for groups in exam.groups.values()]
+    assert styles == ["few"] * sum(counts[:2]) + ["paused"] * counts[2]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 
 from learning.meta_training.kinds import HELD_OUT, held_out_kinds, trained_kinds
-from learning.meta_training.plans import LessonPlan, plan_lesson
+from learning.meta_training.plans import (
+    PAUSE_WORDINGS,
+    PAUSED_STEPS,
+    REHEARSAL_STEPS,
+    REHEARSALS,
+    REVISITS,
+    LessonPlan,
+    plan_lesson,
+)
 from learning.meta_training.questions import about_somebody, two_lives
 from learning.meta_training.rows import MetaRow
 from learning.meta_training.step_rows import RowSource, StepRows
@@ -82,10 +90,29 @@ def test_a_lesson_has_the_steps_of_its_style(source: RowSource, style: str, step
         assert step.targets.held_weight.sum() == pytest.approx(10.0, rel=1e-5)
 
 
+def test_a_lesson_with_pauses_rehearses_each_fact_alone(source: RowSource) -> None:
+    taught = [(f"Where is my lamp number {n}?", f"It is on shelf {n}.") for n in range(5)]
+    plan = plan_lesson(taught, "paused", source.kept, source.packer, random.Random(0))
+    begun = [at for at, step in enumerate(plan.steps) if step.number == 0]
+    first = 1 + REHEARSALS
+    assert len(begun) == first + 1 + REHEARSALS + REVISITS
+    lengths = np.diff([*begun, len(plan.steps)]).tolist()
+    assert lengths[0] == lengths[first] == PAUSED_STEPS
+    assert set(lengths[1:first] + lengths[first + 1 :]) == {REHEARSAL_STEPS}
+    rows = [[r for r in step.rows.tolist() if r < len(taught)] for step in plan.steps]
+    facts = [rows[at][0] for at in begun]
+    assert sorted(facts[1:first]) == [0, 0, 1, 1, 2, 2] and facts[first] == 3
+    assert set(facts[-REVISITS:]) <= {0, 1, 2}, "earlier ones are visited again"
+    assert len(np.unique(plan.ids, axis=0)) > len(taught) * PAUSE_WORDINGS
+    for at in begun[1:first]:
+        words = plan.steps[at].targets
+        assert words.weight.sum() == pytest.approx(3.0, rel=1e-5), "wordings weigh as the fact"
+
+
 def test_all_styles_are_drawn(source: RowSource) -> None:
     whole = RowSource(source.kept, source.kinds, lessons=1, small=False)
-    lengths = {len(whole.step(0, number).lessons[0].plan.steps) for number in range(5)}
-    assert lengths <= {12, 16, 18, 24} and 12 in lengths and 16 in lengths
+    lengths = {len(whole.step(0, number).lessons[0].plan.steps) for number in range(8)}
+    assert lengths <= {12, 16, 18, 24, 23, 52, 81} and {12, 16, 81} <= lengths
 
 
 def test_rows_are_without_the_system_prompt(source: RowSource) -> None:
