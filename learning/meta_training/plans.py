@@ -33,7 +33,7 @@ CHAINED, CHAIN_STEPS = 4, 6
 """Facts of a part of a chain, and steps on it."""
 PAUSED, PAUSED_STEPS = 3, 5
 """Facts that are taught before a pause, and steps on them."""
-REHEARSALS, REHEARSAL_STEPS, FORMS = 6, 3, 6
+REHEARSALS, REHEARSAL_STEPS, FORMS = 6, 2, 6
 """Rehearsals of the taught facts in a pause, steps of each, and wordings of the fact in a step."""
 REVISITS = 2
 """Rehearsals of earlier facts in a pause, as real pauses revisit lessons."""
