@@ -209,12 +209,18 @@ def _measured(model: Model, book: list[Example], talk: list[Example]) -> dict[st
 def _over_seeds(task: str, runs: list[dict[str, Any]]) -> tuple[str | int, ...]:
     """A row of the table of means over seeds."""
     own = [r for r in runs if r["task"] == task]
-    warm = [100 * (r["accuracy_warm"] or 0.0) for r in own]
+    warm = [100 * _warm(r) for r in own]
     after = [100 * r["accuracy_after"] for r in own]
     talk = [100 * (r["after"]["talk_nll"] / r["before"]["talk_nll"] - 1) for r in own]
     gain = [now - then for now, then in zip(after, warm, strict=True)]
     book = min(r["after"]["book_recall"] / r["before"]["book_recall"] for r in own)
     return (task, len(own), *map(_spread, (warm, after, gain, talk)), f"{book:.1%}")
+
+
+def _warm(run: dict[str, Any]) -> float:
+    """Accuracy after warm-up. Where practice did not begin after it, that is the accuracy at the end."""
+    warm = run["accuracy_warm"]
+    return float(run["accuracy_after"] if warm is None else warm)
 
 
 def _spread(values: list[float]) -> str:

@@ -39,6 +39,13 @@ def test_the_criterion_of_detective() -> None:
         met(Plan("syllogism"), MET)
 
 
+def test_a_task_that_was_too_hard_counts_with_what_its_warm_up_left() -> None:
+    hard = MET | {"task": "detective", "accuracy_warm": None, "accuracy_after": 0.2}
+    easy = MET | {"task": "detective"}
+    _, seeds, warm, after, gain, *_ = practice_learning._over_seeds("detective", [hard, easy])
+    assert (seeds, warm, after, gain) == (2, "30.0 ± 14.1", "52.5 ± 46.0", "22.5 ± 31.8")
+
+
 def practised(
     monkeypatch: pytest.MonkeyPatch, folder: Path, model: str | None = None
 ) -> tuple[list[str], str]:
