@@ -140,7 +140,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     half, arms = _chosen(options.quick)
     data = read_mixed(half)[: QUICK if options.quick else None]
     name = "credit" if half == HALVES[0] else f"credit_{half}"
-    same = {"quick": options.quick, "model": options.model or "10m"}
+    same = {"quick": options.quick, "model": options.model_name or "10m"}
     result: dict[str, Any] = {
         "benchmark": "credit",
         "machine": machine(),
@@ -174,7 +174,7 @@ def _rewards(options: BenchOptions, part: str) -> dict[str, Any]:
     slow = part == SLOW
     arms = credit_rewards.SLOW_ARMS if slow else credit_rewards.ARMS
     name = "credit_" + part.replace(" ", "_")
-    same = {"quick": options.quick, "model": options.model or "10m"}
+    same = {"quick": options.quick, "model": options.model_name or "10m"}
     result: dict[str, Any] = {
         "benchmark": "credit",
         "machine": machine(),

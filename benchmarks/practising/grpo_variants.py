@@ -73,7 +73,7 @@ class Unbuffered(GrpoTrainer):
 def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`."""
     budget = 64 if options.quick else count_asked("VIDYA_TOKENS", TOKENS)
-    same = {"quick": options.quick, "model": options.model or DEFAULT_MODEL, "tokens": budget}
+    same = {"quick": options.quick, "model": options.model_name or DEFAULT_MODEL, "tokens": budget}
     result: dict[str, Any] = {"benchmark": NAME, "machine": machine(), **same}
     result["rows"] = earlier(options.out, NAME, same).get("rows", [])
     tasks, arms = names_asked("VIDYA_TASKS", TASKS), names_asked("VIDYA_VARIANTS", ARMS)

@@ -80,7 +80,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
             count_asked("VIDYA_STEPS", STEPS, least=1),
         )
     )
-    same = {"quick": options.quick, "model": options.model or DEFAULT_MODEL}
+    same = {"quick": options.quick, "model": options.model_name or DEFAULT_MODEL}
     same |= {"warm_up": warm, "steps": steps}
     result: dict[str, Any] = {"benchmark": NAME, "machine": machine(), **same}
     rows = earlier(options.out, NAME, same).get("rows", [])

@@ -105,7 +105,7 @@ QUICK = Part("nights", 1, 0.2, 3, THREE.title, THREE.criterion)
 def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`. VIDYA_NIGHTS_PART: "three" (default) or "ten". Raises NotFound for another."""
     part = QUICK if options.quick else PARTS[one_asked("VIDYA_NIGHTS_PART", list(PARTS))]
-    same = {"quick": options.quick, "model": options.model or DEFAULT_MODEL}
+    same = {"quick": options.quick, "model": options.model_name or DEFAULT_MODEL}
     result: dict[str, Any] = {"benchmark": part.name, "machine": machine(), **same}
     result["rows"] = earlier(options.out, part.name, same).get("rows", [])
     for seed in options.seeds:

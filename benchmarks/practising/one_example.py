@@ -129,7 +129,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`; --quick measures the first task only. Raises NotFound for a part or a task."""
     chosen_parts = tuple(names_asked("VIDYA_ONE_EXAMPLE_PART", PARTS))
     chosen_tasks = tuple(names_asked("VIDYA_ONE_EXAMPLE_TASK", TASKS))
-    same = {"quick": options.quick, "model": options.model or DEFAULT_MODEL}
+    same = {"quick": options.quick, "model": options.model_name or DEFAULT_MODEL}
     result: dict[str, Any] = {
         "benchmark": "one_example",
         "machine": machine(),

@@ -97,7 +97,10 @@ def run(options: BenchOptions) -> dict[str, Any]:
     plans = [plan for plan in PLANS if plan.task in wanted]
     set_ones = os.environ.get("VIDYA_PRACTICE_OPTIONS", "").split()
     stem = options.stem("practice_learning")
-    same: dict[str, Any] = {"model": options.model or DEFAULT_MODEL, "options": set_ones or None}
+    same: dict[str, Any] = {
+        "model": options.model_name or DEFAULT_MODEL,
+        "options": set_ones or None,
+    }
     asked = number_asked("VIDYA_MINUTES")
     minutes = MINUTES if asked is None else asked
     # None where it is the usual, as in results from before it was told

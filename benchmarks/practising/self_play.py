@@ -84,7 +84,7 @@ ARMS_VARIABLE = "VIDYA_SELF_PLAY_ARMS"
 def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`. Raises NotFound for an arm."""
     arms = names_asked(ARMS_VARIABLE, ARMS)
-    same = {"quick": options.quick, "model": options.model or DEFAULT_MODEL}
+    same = {"quick": options.quick, "model": options.model_name or DEFAULT_MODEL}
     result: dict[str, Any] = {
         "benchmark": "self_play",
         "machine": machine(),

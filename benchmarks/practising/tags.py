@@ -50,7 +50,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`. Raises DataError for steps that are no number."""
     wanted = [name for name in os.environ.get("VIDYA_TASKS", "").split(",") if name] or TASKS
     steps = 1 if options.quick else count_asked("VIDYA_STEPS", STEPS, least=1)
-    same = {"quick": options.quick, "model": options.model or DEFAULT_MODEL, "steps": steps}
+    same = {"quick": options.quick, "model": options.model_name or DEFAULT_MODEL, "steps": steps}
     result: dict[str, Any] = {
         "benchmark": NAME,
         "machine": machine(),

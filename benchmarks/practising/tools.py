@@ -100,7 +100,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     name = options.stem("tools")
     variables = ["VIDYA_TOOLS_ARMS", "VIDYA_TOOLS_STEPS"]
     command = options.command("tools", seeded=True, variables=variables)
-    same = {"quick": options.quick, "model": options.model or "10m", "steps": steps, **TOOL}
+    same = {"quick": options.quick, "model": options.model_name or "10m", "steps": steps, **TOOL}
     result: dict[str, Any] = {
         "benchmark": "tools",
         "machine": machine(),

@@ -72,7 +72,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     name = "umbrella_talk" if partner == "reminds" else f"umbrella_talk_{partner}"
     variables = ["VIDYA_TALK_PARTNER", "VIDYA_TALK_SMALL_TALK"]
     command = options.command("umbrella_talk", seeded=True, variables=variables)
-    same = {"quick": options.quick, "model": options.model or "10m"}
+    same = {"quick": options.quick, "model": options.model_name or "10m"}
     result: dict[str, Any] = {
         "benchmark": "umbrella_talk",
         "machine": machine(),
