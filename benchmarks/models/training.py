@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.common.report import earlier, machine, median, table, write
+from benchmarks.common.report import commands_of, earlier, machine, median, table, write
 from benchmarks.common.scratch import scratch_home
 from benchmarks.common.workers import Worker
 from benchmarks.models.decode import environment_of
@@ -45,12 +45,9 @@ KNOWN = 0.95
 
 def run(options: BenchOptions) -> dict[str, Any]:
     """Measures everything; writes training.md and training.json if `options.out` is set."""
-    where, rows = (
-        machine(),
-        earlier(None if options.quick else options.out, "training", {"quick": False}).get(
-            "rows", []
-        ),
-    )
+    place = None if options.quick else options.out
+    where, rows = machine(), earlier(place, "training", {"quick": False}).get("rows", [])
+    command = options.command("training", variables=["VIDYA_TRAINING"])
     measured = {(row["work"], row["size"]) for row in rows}
     wanted = {name.strip() for name in os.environ.get("VIDYA_TRAINING", "").split(",")} - {""}
     sizes = ("10m",) if options.quick else ("10m", "49m")
@@ -61,8 +58,8 @@ def run(options: BenchOptions) -> dict[str, Any]:
         where["load_average_after"] = machine()["load_average"]
         result = {"benchmark": "training", "machine": where, "quick": options.quick, "rows": rows}
         if options.out is not None:
-            command = options.command("training", variables=["VIDYA_TRAINING"])
-            write(options.out, "training", "Training speed", command, parts(result), result)
+            ran = commands_of(rows)
+            write(options.out, "training", "Training speed", ran, parts(result), result)
         return result
 
     with scratch_home(options) as (home, model), ExitStack() as stack:
@@ -83,7 +80,8 @@ def run(options: BenchOptions) -> dict[str, Any]:
             for size in sizes:
                 named = not wanted or f"{work} {size}" in wanted
                 if named and (work, size) not in measured:
-                    rows += measure(workers, work, size, times, count, options)
+                    found = measure(workers, work, size, times, count, options)
+                    rows += [row | {"command": command} for row in found]
                     so_far()
     return so_far()
 

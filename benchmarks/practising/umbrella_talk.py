@@ -19,7 +19,15 @@ from typing import Any
 from benchmarks import BenchOptions
 from benchmarks.common.asked import counts_asked, one_asked
 from benchmarks.common.pupil import Pupil
-from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
+from benchmarks.common.report import (
+    commands_of,
+    deviation,
+    earlier,
+    machine,
+    table,
+    with_deviation,
+    write,
+)
 from benchmarks.common.scratch import scratch_home
 from learning.models.store import ModelStore
 from learning.practice.critic import ReplyCritic
@@ -87,9 +95,10 @@ def run(options: BenchOptions) -> dict[str, Any]:
             for seed in options.seeds:
                 missing = [arm for arm in ARMS if (arm, count, seed) not in done]
                 for row in _arms(folder, count, partner, seed, missing, options):
-                    result["rows"].append(row)
+                    result["rows"].append(row | {"command": command})
                     if options.out is not None:
-                        write(options.out, name, TITLE, command, list(parts(result)), result)
+                        ran = commands_of(result["rows"])
+                        write(options.out, name, TITLE, ran, list(parts(result)), result)
     return result
 
 
