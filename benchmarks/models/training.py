@@ -8,11 +8,11 @@ measured again; VIDYA_TRAINING selects parts, such as "book 49m", separated by c
 
 from __future__ import annotations
 
-import os
 from contextlib import ExitStack
 from typing import Any
 
 from benchmarks import BenchOptions
+from benchmarks.common.asked import names_asked
 from benchmarks.common.report import commands_of, earlier, machine, median, table, write
 from benchmarks.common.scratch import scratch_home
 from benchmarks.common.workers import Worker
@@ -44,14 +44,19 @@ KNOWN = 0.95
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """Measures everything; writes training.md and training.json if `options.out` is set."""
+    """Measures everything; writes training.md and training.json if `options.out` is set. Raises NotFound for
+    an unknown part."""
     place = None if options.quick else options.out
     where, rows = machine(), earlier(place, "training", {"quick": False}).get("rows", [])
     command = options.command("training", variables=["VIDYA_TRAINING"])
     measured = {(row["work"], row["size"]) for row in rows}
-    wanted = {name.strip() for name in os.environ.get("VIDYA_TRAINING", "").split(",")} - {""}
     sizes = ("10m",) if options.quick else ("10m", "49m")
     rounds, epochs = (1, 1) if options.quick else (ROUNDS, EPOCHS)
+    works = [("pretrain", rounds, STEPS), ("pretrain of 32", rounds, LONG_STEPS)]
+    works += [("book", 1, epochs)]
+    wanted = names_asked(
+        "VIDYA_TRAINING", [f"{work} {size}" for work, _, _ in works for size in sizes]
+    )
 
     def so_far() -> dict[str, Any]:
         """Writes the results so far, so that an interrupted run leaves something."""
@@ -75,11 +80,9 @@ def run(options: BenchOptions) -> dict[str, Any]:
         }
         for worker in workers.values():
             stack.callback(worker.close)
-        works = [("pretrain", rounds, STEPS), ("pretrain of 32", rounds, LONG_STEPS)]
-        for work, times, count in [*works, ("book", 1, epochs)]:
+        for work, times, count in works:
             for size in sizes:
-                named = not wanted or f"{work} {size}" in wanted
-                if named and (work, size) not in measured:
+                if f"{work} {size}" in wanted and (work, size) not in measured:
                     found = measure(workers, work, size, times, count, options)
                     rows += [row | {"command": command} for row in found]
                     so_far()
