@@ -91,16 +91,22 @@ class BenchOptions:
     say: Callable[[str], None] = lambda _: None
     """Prints a line of progress."""
 
+    @property
+    def model_name(self) -> str | None:
+        """What reports call the model: its name; of a folder, the last part alone. None if none was asked
+        for."""
+        return Path(os.path.abspath(Path(self.model).expanduser())).name if self.model else None
+
     def stem(self, name: str) -> str:
         """The name of a benchmark's files, with that of the model if one was asked for."""
-        return name if self.model is None else f"{name}_{Path(self.model).name}"
+        return name if self.model_name is None else f"{name}_{self.model_name}"
 
     def command(self, name: str, *, seeded: bool = False, variables: Iterable[str] = ()) -> str:
         """The command line that reproduces a benchmark's tables. seeded: it runs once per seed. variables:
         names of environment variables that the benchmark reads; those with a value are written before the
         command."""
         words = [*_as_words(variables), "vidya bench", name, *(["--quick"] if self.quick else [])]
-        words += [f"--model {self.model}"] if self.model else []
+        words += [f"--model {shlex.quote(self.model_name)}"] if self.model_name else []
         if seeded and not self.quick:
             words += [f"--seed {self.seeds[0]}"] if self.seeds[0] else []
             words += [f"--seeds {len(self.seeds)}"]

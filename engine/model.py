@@ -45,11 +45,12 @@ class Attention(nn.Module):
         self,
         x: Tensor,
         rope: tuple[Tensor, Tensor],
-        mask: Tensor,
+        mask: Tensor | None,
         cache: KeyValueCache | None,
         layer: int,
     ) -> Tensor:
-        """x: [B, T, D]; mask: additive, broadcast to [B, 1, T, S]. Returns [B, T, D]."""
+        """x: [B, T, D]; mask: additive, broadcast to [B, 1, T, S]; None: causal, S = T, and fused. Returns
+        [B, T, D]."""
         b, t, _ = x.shape
         h, k, e = self.heads, self.kv_heads, self.head_dim
         qkv = self.qkv(x).view(b, t, h + 2 * k, e).transpose(1, 2)  # (B, H+2K, T, E)
@@ -60,7 +61,7 @@ class Attention(nn.Module):
         query, key = apply_rope(turning, *rope).split([h, k], 1)
         if cache is not None:
             key, value = cache.append(layer, key, value)  # (B, K, S, E)
-        if t >= FUSED or (x.is_cuda and cache is None):
+        if mask is None or t >= FUSED or (x.is_cuda and cache is None):
             mixed = fused_attention(query, key, value, mask)
             return self.out(mixed.transpose(1, 2).reshape(b, t, h * e))
         # the G query heads of one key/value head form one matrix, so keys and values need no copies
@@ -100,7 +101,7 @@ class Block(nn.Module):
         self,
         x: Tensor,
         rope: tuple[Tensor, Tensor],
-        mask: Tensor,
+        mask: Tensor | None,
         cache: KeyValueCache | None,
         layer: int,
     ) -> Tensor:
@@ -178,7 +179,7 @@ class Model(nn.Module):
         if positions is None:
             positions = torch.arange(start, start + t, device=ids.device)
         if mask is None:
-            mask = causal_mask(t, start, self.device)
+            mask = self._causal(t, start)
         if cache is not None:
             cache.reserve(t)
         x = self.embedding(ids)
@@ -224,8 +225,15 @@ class Model(nn.Module):
         if positions is None:
             positions = torch.arange(t, device=self.device)
         rope = self._rope(positions, x.dtype)
-        mask = causal_mask(t, 0, self.device) if mask is None else mask
+        mask = self._causal(t, 0) if mask is None else mask
         return self._through(x, first, last, rope, mask, None)
+
+    def _causal(self, t: int, start: int) -> Tensor | None:
+        """As `causal_mask`. None for long rows on a CPU, whose kernel leaves out by itself what no query
+        sees: at 2,048 tokens that takes half the time, with the same numbers."""
+        if start == 0 and t >= FUSED and self.device.type == "cpu":
+            return None
+        return causal_mask(t, start, self.device)
 
     def _rope(self, positions: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
         """cos and sin at positions [T] or [B, T], as `apply_rope` takes them."""
@@ -284,17 +292,22 @@ def apply_rope(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     return torch.addcmul(x * cos, x.roll(x.shape[-1] // 2, -1), sin)
 
 
-def fused_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
+def fused_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
     """Attention as one kernel: on a GPU, and for long rows on a CPU (see FUSED).
 
-    query: [B, H, T, E]; key, value: [B, K, S, E]; mask: additive, broadcast to [B, 1, T, S].
-    Returns [B, H, T, E]. Kernels that accept a mask need a key for each query head, so keys are repeated.
+    query: [B, H, T, E]; key, value: [B, K, S, E]; mask: additive, broadcast to [B, 1, T, S]; None: causal,
+    S = T, which leaves out the half that a mask would hide. Returns [B, H, T, E]. Kernels that accept a mask
+    need a key for each query head, so keys are repeated.
     """
     repeats = query.shape[1] // key.shape[1]
     key, value = key.repeat_interleave(repeats, 1), value.repeat_interleave(repeats, 1)
     kind = value.dtype  # under autocast, apply_rope returned query and key in float32
     return F.scaled_dot_product_attention(
-        query.to(kind), key.to(kind), value, attn_mask=mask.to(kind)
+        query.to(kind),
+        key.to(kind),
+        value,
+        attn_mask=None if mask is None else mask.to(kind),
+        is_causal=mask is None,
     )
 
 

@@ -21,6 +21,8 @@ from engine.processor import processor
 from engine.storage.files import write_atomically
 
 Row = Sequence[object]
+NOT_KEPT = "# the commands of some earlier rows were not kept"
+"""Stands among the commands of a report that has rows without one."""
 
 
 def percentile(values: Sequence[float], share: float) -> float:
@@ -106,12 +108,31 @@ def _cell(value: object) -> str:
     return str(value).replace("|", "\\|").replace("\n", " ")
 
 
+def commands_of(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The command lines that measured these rows, each once, in their order. Results in which rows of several
+    runs stand together keep it in every row, as "command"; rows from before that have none."""
+    return list(dict.fromkeys(row.get("command", NOT_KEPT) for row in rows))
+
+
 def write(
-    out: Path, name: str, title: str, command: str, parts: Sequence[str], result: Mapping[str, Any]
+    out: Path,
+    name: str,
+    title: str,
+    commands: str | Sequence[str],
+    parts: Sequence[str],
+    result: Mapping[str, Any],
 ) -> None:
-    """Writes out/NAME.md (title, command, machine, then the parts: paragraphs and tables) and
-    out/NAME.json. `result["machine"]` is from `machine()`. Raises DataError."""
-    text = [f"# {title}", f"    {command}", machine_words(result["machine"]), *parts]
+    """Writes out/NAME.md (title, commands, machine, then the parts: paragraphs and tables) and
+    out/NAME.json. commands: the command, or those of several runs. `result["machine"]` is from `machine()`;
+    with several commands it is told as that of the last run. Raises DataError."""
+    ran = [commands] if isinstance(commands, str) else commands
+    where = machine_words(result["machine"])
+    text = [
+        f"# {title}",
+        "\n".join(f"    {command}" for command in ran),
+        f"The last run: {where}" if len(ran) > 1 else where,
+        *parts,
+    ]
     try:
         out.mkdir(parents=True, exist_ok=True)
         write_atomically(out / f"{name}.md", "\n\n".join(text) + "\n")

@@ -31,11 +31,6 @@ class KeptRows:
         """Whether a row has these values."""
         return any(all(row[key] == value for key, value in values.items()) for row in self.rows)
 
-    @property
-    def seeds(self) -> tuple[int, ...]:
-        """Seeds of all rows, each once, in ascending order."""
-        return tuple(sorted({row["seed"] for row in self.rows}))
-
     def add(self, row: dict[str, Any]) -> None:
         """Appends a row, to the file too."""
         self.rows.append(row)

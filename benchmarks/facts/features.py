@@ -23,7 +23,7 @@ from torch import Tensor
 
 from benchmarks import BenchOptions
 from benchmarks.baselines.bag_of_words import share_found
-from benchmarks.common.report import machine, table, write
+from benchmarks.common.report import commands_of, machine, table, write
 from benchmarks.common.scratch import scratch_home
 from benchmarks.facts.hidden_states import (
     POOLINGS,
@@ -126,7 +126,12 @@ def run(options: BenchOptions) -> dict[str, Any]:
             measured[title] = arms(asked, features)
             options.say(f"{name}, {title}: best {best(measured[title])}")
     models = {} if options.quick else _earlier(options.out)
-    models[name] = {"blocks": len(model.blocks), "dim": model.config.dim, "arms": measured}
+    models[name] = {
+        "blocks": len(model.blocks),
+        "dim": model.config.dim,
+        "command": options.command("features", variables=["VIDYA_ENCODER"]),
+        "arms": measured,
+    }
     result = {
         "benchmark": "features",
         "machine": found,
@@ -142,8 +147,8 @@ def run(options: BenchOptions) -> dict[str, Any]:
         "seconds": time.perf_counter() - started,
     }
     if options.out is not None:
-        command = options.command("features", variables=["VIDYA_ENCODER"])
-        write(options.out, "features", TITLE, command, parts(result), result)
+        ran = commands_of(models.values())
+        write(options.out, "features", TITLE, ran, parts(result), result)
     return result
 
 

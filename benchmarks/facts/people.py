@@ -27,7 +27,7 @@ import torch
 from benchmarks import BenchOptions
 from benchmarks.common.asked import names_asked, number_asked, one_asked
 from benchmarks.common.processes import forget_peak
-from benchmarks.common.report import machine
+from benchmarks.common.report import commands_of, machine
 from benchmarks.facts.people_answers import (
     Asker,
     Shares,
@@ -103,6 +103,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
         rows = Rows(options.out, exam.start, FILE)
         # seed by seed, so that an interrupted run has complete seeds; the recipe first, for its step
         arms = sorted(chosen.arms, key=lambda name: name != RECIPE)
+        command = options.command("people", seeded=True, variables=VARIABLES)
         result: dict[str, Any] = {}
         for name, seed in [(name, seed) for seed in seeds for name in arms]:
             if rows.has(name, seed, PART):
@@ -110,7 +111,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
             else:
                 step = recipe_step(rows.finished(), exam.start) if name == RANDOM else None
                 for row in exam.teach(name, seed, step):
-                    rows.add(name, seed, PART, row)
+                    rows.add(name, seed, PART, row | {"command": command})
                     options.say(f"{name}, seed {seed}: {words(row)}")
                 rows.finish(name, seed, PART)
             result = {
@@ -123,8 +124,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
                 "seconds": time.perf_counter() - started,
             }
             if options.out is not None:
-                command = options.command("people", seeded=True, variables=VARIABLES)
-                write_report(options.out, result, command)
+                write_report(options.out, result, commands_of(rows.finished()))
     return result
 
 

@@ -156,9 +156,9 @@ COSTS = (
 )
 
 
-def write_report(out: Path, result: Mapping[str, Any], command: str) -> None:
+def write_report(out: Path, result: Mapping[str, Any], commands: Sequence[str]) -> None:
     """Writes people.md and people.json. Raises DataError."""
-    write(out, "people", TITLE, command, parts(result), result)
+    write(out, "people", TITLE, commands, parts(result), result)
 
 
 def parts(result: Mapping[str, Any]) -> list[str]:

@@ -29,7 +29,7 @@ from benchmarks import BenchOptions
 from benchmarks.baselines.bag_of_words import share_found
 from benchmarks.common.asked import names_asked
 from benchmarks.common.processes import forget_peak
-from benchmarks.common.report import machine
+from benchmarks.common.report import commands_of, machine
 from benchmarks.common.scratch import DEFAULT_MODEL
 from benchmarks.lessons.clock import Clock
 from benchmarks.lessons.collapse_data import (
@@ -90,6 +90,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
         # the recipe first, then seed by seed, so that an interrupted run has complete seeds
         ours = [(m, s) for m in methods if m == RECIPE for s in seeds]
         others = [(m, s) for s in seeds for m in methods if m != RECIPE]
+        command = options.command("collapse", seeded=True, variables=VARIABLES)
         result: dict[str, Any] = {}
         for method, seed in [*ours, *others]:
             for part, measure in (("lessons", exam.lessons), ("picks", exam.picks)):
@@ -97,7 +98,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
                     options.say(f"{method}, seed {seed}, {part}: measured before")
                     continue
                 for row in measure(method, seed):
-                    rows.add(method, seed, part, row)
+                    rows.add(method, seed, part, row | {"command": command})
                     options.say(f"{method}, seed {seed}, {part}: {words(row)}")
                 rows.finish(method, seed, part)
             models = summary(rows.finished())
@@ -116,8 +117,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
                 "seconds": time.perf_counter() - started,
             }
             if options.out is not None:
-                command = options.command("collapse", seeded=True, variables=VARIABLES)
-                write_report(options.out, result, command)
+                write_report(options.out, result, commands_of(rows.finished()))
     return result
 
 

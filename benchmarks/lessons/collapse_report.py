@@ -56,7 +56,7 @@ def _of_method(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def _end(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """The last row of one seed, with figures relative to the first."""
     first, last = rows[0], rows[-1]
-    skipped = ("model", "start", "quick", "method", "seed", "part", "at")
+    skipped = ("model", "start", "quick", "method", "seed", "part", "at", "command")
     end = {k: float(v) for k, v in last.items() if k not in skipped and v is not None}
     end["book_before"] = first["book"]
     end["book_kept"] = last["book"] / first["book"] if first["book"] else 1.0
@@ -90,10 +90,10 @@ def _curve(rows: Sequence[Mapping[str, Any]], name: str) -> list[list[float]]:
 # ---------------------------------------------------------------- tables
 
 
-def write_report(out: Path, result: Mapping[str, Any], command: str) -> None:
+def write_report(out: Path, result: Mapping[str, Any], commands: Sequence[str]) -> None:
     """Writes collapse.md, collapse.json and a plot per model: collapse.svg for 10m, else
     collapse-NAME.svg. Raises DataError."""
-    write(out, "collapse", TITLE, command, parts(result), result)
+    write(out, "collapse", TITLE, commands, parts(result), result)
     for name, methods in result["models"].items():
         try:
             write_atomically(out / svg_name(name), picture_of(name, methods))

@@ -19,7 +19,7 @@ from typing import Any
 from benchmarks import BenchOptions
 from benchmarks.common.asked import count_asked
 from benchmarks.common.processes import resident_bytes
-from benchmarks.common.report import earlier, machine, median, table, write
+from benchmarks.common.report import commands_of, earlier, machine, median, table, write
 from benchmarks.lessons.collapse import fingerprint, start_folder
 from benchmarks.lessons.collapse_data import Row, Yardstick, make_yardstick
 from benchmarks.lessons.collapse_pupils import LearnerPupil, open_learner
@@ -116,6 +116,8 @@ def _live(
         taught, thrown, rested = last["lessons"], last["rolled_back"], last["pauses"]
         right = round(last["right_after"] * taught)
     took, worked = list[float](), list[float]()
+    variables = [COUNT_VARIABLE, "VIDYA_CORPUS"]
+    command = options.command("long_life", seeded=True, variables=variables)
     for number, lesson in enumerate(lessons[taught:], taught + 1):
         started, spent = time.perf_counter(), time.process_time()
         thrown += not pupil.learn(lesson)
@@ -128,25 +130,24 @@ def _live(
             continue
         known = [k.known for k in knowledge(pupil.model, yard.lessons[:number])]
         talk = mean_loss(knowledge(pupil.model, yard.talk))
-        rows.append(
-            {
-                "lessons": number,
-                "right_after": right / number,
-                "known": sum(known) / number,
-                "early": sum(known[: plan.early]) / min(plan.early, number),
-                "book": share_known(knowledge(pupil.model, yard.book)),
-                "talk_rise": talk / result["talk_before"] - 1.0,
-                "seconds": median(took),
-                "cpu": median(worked),
-                "pauses": rested,
-                "rolled_back": thrown,
-                "memory": resident_bytes(os.getpid()),
-                "home": size_of(pupil.home.path, "*"),
-                "journal": size_of(pupil.home.path, "journal.sqlite3*"),
-            }
-        )
+        row = {
+            "lessons": number,
+            "right_after": right / number,
+            "known": sum(known) / number,
+            "early": sum(known[: plan.early]) / min(plan.early, number),
+            "book": share_known(knowledge(pupil.model, yard.book)),
+            "talk_rise": talk / result["talk_before"] - 1.0,
+            "seconds": median(took),
+            "cpu": median(worked),
+            "pauses": rested,
+            "rolled_back": thrown,
+            "memory": resident_bytes(os.getpid()),
+            "home": size_of(pupil.home.path, "*"),
+            "journal": size_of(pupil.home.path, "journal.sqlite3*"),
+        }
+        rows.append(row | {"command": command})
         took, worked = [], []
-        options.say(" ".join(f"{k} {_short(v)}" for k, v in rows[-1].items()))
+        options.say(" ".join(f"{k} {_short(v)}" for k, v in row.items()))
         if options.out is not None:
             _keep(options, plan, pupil, result)
 
@@ -171,9 +172,7 @@ def _keep(options: BenchOptions, plan: Plan, pupil: LearnerPupil, result: dict[s
     except OSError as error:
         what = f"{out}: the home cannot be copied ({error.strerror})"
         raise DataError(what, "name another folder: --out") from error
-    variables = [COUNT_VARIABLE, "VIDYA_CORPUS"]
-    command = options.command("long_life", seeded=True, variables=variables)
-    write(out, "long_life", TITLE, command, parts(result), result)
+    write(out, "long_life", TITLE, commands_of(result["rows"]), parts(result), result)
     for copy in out.glob(f"{HOME}*"):
         if done or copy.name != f"{HOME}{number}":
             shutil.rmtree(copy, ignore_errors=True)

@@ -26,7 +26,7 @@ from typing import Any
 
 from benchmarks import DATA, BenchOptions
 from benchmarks.common.asked import names_asked, one_asked
-from benchmarks.common.report import earlier, machine, table, write
+from benchmarks.common.report import commands_of, earlier, machine, table, write
 from benchmarks.common.scratch import scratch_home
 from benchmarks.likes import credit_rewards
 from engine.config import Sampling
@@ -140,7 +140,9 @@ def run(options: BenchOptions) -> dict[str, Any]:
     half, arms = _chosen(options.quick)
     data = read_mixed(half)[: QUICK if options.quick else None]
     name = "credit" if half == HALVES[0] else f"credit_{half}"
-    same = {"quick": options.quick, "model": options.model or "10m"}
+    variables = ["VIDYA_CREDIT_HALF", "VIDYA_CREDIT_ARMS"]
+    command = options.command("credit", seeded=True, variables=variables)
+    same = {"quick": options.quick, "model": options.model_name or "10m"}
     result: dict[str, Any] = {
         "benchmark": "credit",
         "machine": machine(),
@@ -160,12 +162,12 @@ def run(options: BenchOptions) -> dict[str, Any]:
             for arm in missing:
                 with _copy(home) as own:
                     row = _rate(own, model, known, ARMS[arm], seed, options.say)
-                result["rows"].append({"arm": arm, "seed": seed, "taught": len(known), **row})
+                row = {"arm": arm, "seed": seed, "taught": len(known), **row}
+                result["rows"].append(row | {"command": command})
                 options.say(f"seed {seed}, {arm}: {row}")
                 if options.out is not None:
-                    variables = ["VIDYA_CREDIT_HALF", "VIDYA_CREDIT_ARMS"]
-                    command = options.command("credit", seeded=True, variables=variables)
-                    write(options.out, name, TITLE, command, list(parts(result)), result)
+                    ran = commands_of(result["rows"])
+                    write(options.out, name, TITLE, ran, list(parts(result)), result)
     return result
 
 
@@ -174,7 +176,8 @@ def _rewards(options: BenchOptions, part: str) -> dict[str, Any]:
     slow = part == SLOW
     arms = credit_rewards.SLOW_ARMS if slow else credit_rewards.ARMS
     name = "credit_" + part.replace(" ", "_")
-    same = {"quick": options.quick, "model": options.model or "10m"}
+    command = options.command("credit", seeded=True, variables=["VIDYA_CREDIT_PART"])
+    same = {"quick": options.quick, "model": options.model_name or "10m"}
     result: dict[str, Any] = {
         "benchmark": "credit",
         "machine": machine(),
@@ -184,11 +187,11 @@ def _rewards(options: BenchOptions, part: str) -> dict[str, Any]:
     with scratch_home(options) as (home, model):
         folder = ModelStore(home).resolve(model)
         for row in credit_rewards.measure(folder, options.seeds, result["rows"], options, arms):
-            result["rows"].append(row)
+            result["rows"].append(row | {"command": command})
             if options.out is not None:
-                command = options.command("credit", seeded=True, variables=["VIDYA_CREDIT_PART"])
+                ran = commands_of(result["rows"])
                 shown = list(reward_parts(result, SLOW_CRITERION if slow else REWARDS_CRITERION))
-                write(options.out, name, REWARDS_TITLE, command, shown, result)
+                write(options.out, name, REWARDS_TITLE, ran, shown, result)
     return result
 
 

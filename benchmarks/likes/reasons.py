@@ -69,7 +69,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
         "benchmark": "reasons",
         "machine": machine(),
         "quick": options.quick,
-        "model": options.model or "10m",
+        "model": options.model_name or "10m",
         "rows": [],
     }
     wanted = list(PREFERENCES)[: 1 if options.quick else None]

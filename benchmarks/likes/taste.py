@@ -12,13 +12,12 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import torch
 
 from benchmarks import BenchOptions
-from benchmarks.common.report import deviation, machine, table, with_deviation, write
+from benchmarks.common.report import commands_of, deviation, machine, table, with_deviation, write
 from benchmarks.common.rows import KeptRows
 from benchmarks.common.scratch import scratch_home
 from benchmarks.likes.taste_baselines import bag_of_words, length_alone
@@ -67,6 +66,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     where = machine()
     kept = KeptRows.of(options, NAME)
     rows = kept.rows
+    command = options.command(NAME, seeded=True)
     with scratch_home(options) as (home, name):
         folder = home.models_path / name
         model, tokenizer = load_model(folder), load_tokenizer(folder)
@@ -76,11 +76,10 @@ def run(options: BenchOptions) -> dict[str, Any]:
             answers = drawn_answers(model, tokenizer, options)
             for seed in options.seeds:
                 for row in _measured(model, tokenizer, answers, seed, kept, options):
-                    kept.add(row)
+                    kept.add(row | {"command": command})
     result = {"benchmark": NAME, "machine": where, "rows": rows}
     if options.out is not None:
-        command = replace(options, seeds=kept.seeds).command(NAME, seeded=True)
-        write(options.out, options.stem(NAME), TITLE, command, parts(rows), result)
+        write(options.out, options.stem(NAME), TITLE, commands_of(rows), parts(rows), result)
     return result
 
 

@@ -13,13 +13,12 @@ import copy
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.common.report import deviation, machine, table, with_deviation, write
+from benchmarks.common.report import commands_of, deviation, machine, table, with_deviation, write
 from benchmarks.common.rows import KeptRows
 from benchmarks.common.scratch import scratch_home
 from benchmarks.lessons.clock import Clock
@@ -52,19 +51,18 @@ def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`."""
     where, kept = machine(), KeptRows.of(options, NAME)
     rows = kept.rows
+    command = options.command(NAME, seeded=True, variables=["VIDYA_CORPUS"])
     with scratch_home(options) as (home, name):
         exam = Exam(options, home.models_path / name)
         for seed in options.seeds:
             if not kept.has(seed=seed):
                 row = _measured(exam, home.models_path / name, seed, options)
                 options.say(json.dumps(row))
-                kept.add(row)
+                kept.add(row | {"command": command})
         talk = exam.yardstick.talk_source
     result = {"benchmark": NAME, "machine": where, "rows": rows, "talk": talk}
     if options.out is not None:
-        every_seed = replace(options, seeds=kept.seeds)
-        command = every_seed.command(NAME, seeded=True, variables=["VIDYA_CORPUS"])
-        write(options.out, options.stem(NAME), TITLE, command, parts(result), result)
+        write(options.out, options.stem(NAME), TITLE, commands_of(rows), parts(result), result)
     return result
 
 

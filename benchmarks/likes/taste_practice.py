@@ -24,7 +24,7 @@ import torch
 
 from benchmarks import BenchOptions
 from benchmarks.common.asked import names_asked
-from benchmarks.common.report import machine, write
+from benchmarks.common.report import commands_of, machine, write
 from benchmarks.common.rows import KeptRows
 from benchmarks.common.scratch import scratch_home
 from benchmarks.likes.taste import drawn_answers
@@ -132,6 +132,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`."""
     where, kept = machine(), KeptRows.of(options, NAME)
     rows = kept.rows
+    command = options.command(NAME, seeded=True, variables=["VIDYA_TASTE_ARMS"])
     wanted = names_asked("VIDYA_TASTE_ARMS", [arm.name for arm in ARMS])
     arms = tuple(arm for arm in ARMS if arm.name in wanted)
     if options.quick:
@@ -145,13 +146,11 @@ def run(options: BenchOptions) -> dict[str, Any]:
                 if kept.has(arm=arm.name, seed=seed):
                     continue
                 bench = _Bench(folder, tokenizer, journal, answers, seed, options)
-                kept.add(bench.practised(arm))
+                kept.add(bench.practised(arm) | {"command": command})
         journal.close()
     result = {"benchmark": NAME, "machine": where, "rows": rows}
     if options.out is not None:
-        every_seed = replace(options, seeds=kept.seeds)
-        command = every_seed.command(NAME, seeded=True, variables=["VIDYA_TASTE_ARMS"])
-        write(options.out, options.stem(NAME), TITLE, command, parts(rows), result)
+        write(options.out, options.stem(NAME), TITLE, commands_of(rows), parts(rows), result)
     return result
 
 

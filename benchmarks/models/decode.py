@@ -80,8 +80,8 @@ def run(options: BenchOptions) -> dict[str, Any]:
     rounds = QUICK_ROUNDS if options.quick else ROUNDS
     sizes: tuple[str, ...] = ("10m",) if options.quick else ("10m", "49m")
     works, stem = list(WORKS), "decode"
-    if options.model is not None:
-        sizes, works = (Path(options.model).name,), [FIVE, LONG]
+    if options.model_name is not None:
+        sizes, works = (options.model_name,), [FIVE, LONG]
         stem = f"decode_{sizes[0]}"
 
     def so_far() -> dict[str, Any]:

@@ -8,12 +8,12 @@ measured again; VIDYA_TRAINING selects parts, such as "book 49m", separated by c
 
 from __future__ import annotations
 
-import os
 from contextlib import ExitStack
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.common.report import earlier, machine, median, table, write
+from benchmarks.common.asked import names_asked
+from benchmarks.common.report import commands_of, earlier, machine, median, table, write
 from benchmarks.common.scratch import scratch_home
 from benchmarks.common.workers import Worker
 from benchmarks.models.decode import environment_of
@@ -44,25 +44,27 @@ KNOWN = 0.95
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """Measures everything; writes training.md and training.json if `options.out` is set."""
-    where, rows = (
-        machine(),
-        earlier(None if options.quick else options.out, "training", {"quick": False}).get(
-            "rows", []
-        ),
-    )
+    """Measures everything; writes training.md and training.json if `options.out` is set. Raises NotFound for
+    an unknown part."""
+    place = None if options.quick else options.out
+    where, rows = machine(), earlier(place, "training", {"quick": False}).get("rows", [])
+    command = options.command("training", variables=["VIDYA_TRAINING"])
     measured = {(row["work"], row["size"]) for row in rows}
-    wanted = {name.strip() for name in os.environ.get("VIDYA_TRAINING", "").split(",")} - {""}
     sizes = ("10m",) if options.quick else ("10m", "49m")
     rounds, epochs = (1, 1) if options.quick else (ROUNDS, EPOCHS)
+    works = [("pretrain", rounds, STEPS), ("pretrain of 32", rounds, LONG_STEPS)]
+    works += [("book", 1, epochs)]
+    wanted = names_asked(
+        "VIDYA_TRAINING", [f"{work} {size}" for work, _, _ in works for size in sizes]
+    )
 
     def so_far() -> dict[str, Any]:
         """Writes the results so far, so that an interrupted run leaves something."""
         where["load_average_after"] = machine()["load_average"]
         result = {"benchmark": "training", "machine": where, "quick": options.quick, "rows": rows}
         if options.out is not None:
-            command = options.command("training", variables=["VIDYA_TRAINING"])
-            write(options.out, "training", "Training speed", command, parts(result), result)
+            ran = commands_of(rows)
+            write(options.out, "training", "Training speed", ran, parts(result), result)
         return result
 
     with scratch_home(options) as (home, model), ExitStack() as stack:
@@ -78,12 +80,11 @@ def run(options: BenchOptions) -> dict[str, Any]:
         }
         for worker in workers.values():
             stack.callback(worker.close)
-        works = [("pretrain", rounds, STEPS), ("pretrain of 32", rounds, LONG_STEPS)]
-        for work, times, count in [*works, ("book", 1, epochs)]:
+        for work, times, count in works:
             for size in sizes:
-                named = not wanted or f"{work} {size}" in wanted
-                if named and (work, size) not in measured:
-                    rows += measure(workers, work, size, times, count, options)
+                if f"{work} {size}" in wanted and (work, size) not in measured:
+                    found = measure(workers, work, size, times, count, options)
+                    rows += [row | {"command": command} for row in found]
                     so_far()
     return so_far()
 

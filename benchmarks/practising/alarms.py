@@ -18,7 +18,7 @@ from typing import Any
 from benchmarks import BenchOptions
 from benchmarks.common.asked import names_asked
 from benchmarks.common.pupil import QUICK_PRACTICE, Kept, Pupil
-from benchmarks.common.report import machine, table, write
+from benchmarks.common.report import commands_of, machine, table, write
 from benchmarks.common.rows import KeptRows
 from benchmarks.common.scratch import scratch_home
 from learning.models.store import ModelStore
@@ -124,6 +124,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`."""
     where, kept = machine(), KeptRows.of(options, NAME)
     settings = QUICK if options.quick else SETTINGS
+    command = options.command(NAME, seeded=True, variables=["VIDYA_ALARMS_ARMS"])
     with scratch_home(options) as (home, name):
         folder = ModelStore(home).resolve(name)
         for seed in options.seeds:
@@ -139,13 +140,12 @@ def run(options: BenchOptions) -> dict[str, Any]:
                     **_practised(warm.copied(), task, settings, seed, ARMS[arm]),
                 }
                 options.say(json.dumps(row))
-                kept.add(row)
+                kept.add(row | {"command": command})
             task.close()
     result = {"benchmark": NAME, "machine": where, "rows": kept.rows}
     if options.out is not None:
-        every_seed = replace(options, seeds=kept.seeds)
-        command = every_seed.command(NAME, seeded=True, variables=["VIDYA_ALARMS_ARMS"])
-        write(options.out, options.stem(NAME), TITLE, command, parts(kept.rows), result)
+        ran = commands_of(kept.rows)
+        write(options.out, options.stem(NAME), TITLE, ran, parts(kept.rows), result)
     return result
 
 

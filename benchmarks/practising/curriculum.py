@@ -20,7 +20,15 @@ from typing import Any
 from benchmarks import BenchOptions
 from benchmarks.common.asked import names_asked, one_asked
 from benchmarks.common.pupil import Pupil
-from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
+from benchmarks.common.report import (
+    commands_of,
+    deviation,
+    earlier,
+    machine,
+    table,
+    with_deviation,
+    write,
+)
 from benchmarks.common.scratch import scratch_home
 from benchmarks.practising import curriculum_sources
 from benchmarks.practising.curriculum_made import MadeLearner
@@ -114,15 +122,16 @@ def run(options: BenchOptions) -> dict[str, Any]:
         "part": part,
         "rows": earlier(options.out, name, {}).get("rows", []),
     }
+    variables = ["VIDYA_CURRICULUM_PART", "VIDYA_CURRICULUM_ARMS"]
+    command = options.command("curriculum", seeded=True, variables=variables)
     done = {(row["arm"], row["seed"]) for row in result["rows"]}
     measure = _made if part == "made" else _sums
     for row in measure(options, lambda seed: [a for a in arms if (a, seed) not in done]):
-        result["rows"].append(row)
+        result["rows"].append(row | {"command": command})
         options.say(f"seed {row['seed']}, {row['arm']}: {row['curve'][-1]}")
         if options.out is not None:
-            variables = ["VIDYA_CURRICULUM_PART", "VIDYA_CURRICULUM_ARMS"]
-            command = options.command("curriculum", seeded=True, variables=variables)
-            write(options.out, name, TITLE, command, list(parts(result)), result)
+            ran = commands_of(result["rows"])
+            write(options.out, name, TITLE, ran, list(parts(result)), result)
     return result
 
 

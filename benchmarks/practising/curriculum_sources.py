@@ -21,7 +21,15 @@ from typing import Any
 from benchmarks import BenchOptions
 from benchmarks.common.asked import names_asked, number_asked
 from benchmarks.common.corpus import corpus_files
-from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
+from benchmarks.common.report import (
+    commands_of,
+    deviation,
+    earlier,
+    machine,
+    table,
+    with_deviation,
+    write,
+)
 from engine.config import ModelConfig
 from engine.tokenizers.load import load_tokenizer
 from engine.tokenizers.tokenizer import Tokenizer
@@ -87,10 +95,11 @@ def run(options: BenchOptions) -> dict[str, Any]:
             if (arm, seed) in done:
                 continue
             row = _trained(corpus, tokenizer, arm, seed, tokens, options)
-            result["rows"].append(row)
+            result["rows"].append(row | {"command": command})
             options.say(f"seed {seed}, {arm}: {row['curve'][-1]}")
             if options.out is not None:
-                write(options.out, NAME, TITLE, command, list(parts(result)), result)
+                ran = commands_of(result["rows"])
+                write(options.out, NAME, TITLE, ran, list(parts(result)), result)
     return result
 
 

@@ -15,7 +15,15 @@ from typing import Any
 from benchmarks import BenchOptions
 from benchmarks.common.asked import count_asked, names_asked
 from benchmarks.common.pupil import QUICK_PRACTICE, Pupil
-from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
+from benchmarks.common.report import (
+    commands_of,
+    deviation,
+    earlier,
+    machine,
+    table,
+    with_deviation,
+    write,
+)
 from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
 from learning.models.store import ModelStore
 from learning.practice.options import with_options
@@ -73,10 +81,11 @@ class Unbuffered(GrpoTrainer):
 def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`."""
     budget = 64 if options.quick else count_asked("VIDYA_TOKENS", TOKENS)
-    same = {"quick": options.quick, "model": options.model or DEFAULT_MODEL, "tokens": budget}
+    same = {"quick": options.quick, "model": options.model_name or DEFAULT_MODEL, "tokens": budget}
     result: dict[str, Any] = {"benchmark": NAME, "machine": machine(), **same}
     result["rows"] = earlier(options.out, NAME, same).get("rows", [])
     tasks, arms = names_asked("VIDYA_TASKS", TASKS), names_asked("VIDYA_VARIANTS", ARMS)
+    command = options.command(NAME, seeded=True, variables=VARIABLES)
     with scratch_home(options) as (home, name):
         folder = ModelStore(home).resolve(name)
         for seed in options.seeds:
@@ -94,11 +103,12 @@ def run(options: BenchOptions) -> dict[str, Any]:
                 options.say(f"{task_name}, seed {seed}: warm-up of {last.step} steps")
                 for arm in missing:
                     row = _practised(warm.copied(), task, settings, seed, ARMS[arm], budget)
-                    result["rows"].append({"task": task_name, "arm": arm, "seed": seed, **row})
+                    kept = {"task": task_name, "arm": arm, "seed": seed, "command": command}
+                    result["rows"].append(kept | row)
                     options.say(f"{task_name}, {arm}, seed {seed}: {row}")
                     if options.out is not None:
-                        command = options.command(NAME, seeded=True, variables=VARIABLES)
-                        write(options.out, NAME, TITLE, command, list(parts(result)), result)
+                        ran = commands_of(result["rows"])
+                        write(options.out, NAME, TITLE, ran, list(parts(result)), result)
                 task.close()
     return result
 

@@ -22,7 +22,15 @@ from typing import Any
 from benchmarks import BenchOptions
 from benchmarks.common.asked import count_asked
 from benchmarks.common.pupil import Pupil
-from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
+from benchmarks.common.report import (
+    commands_of,
+    deviation,
+    earlier,
+    machine,
+    table,
+    with_deviation,
+    write,
+)
 from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
 from engine.errors import ConfigError
 from learning.maths.paired import changes, mcnemar
@@ -80,11 +88,12 @@ def run(options: BenchOptions) -> dict[str, Any]:
             count_asked("VIDYA_STEPS", STEPS, least=1),
         )
     )
-    same = {"quick": options.quick, "model": options.model or DEFAULT_MODEL}
+    same = {"quick": options.quick, "model": options.model_name or DEFAULT_MODEL}
     same |= {"warm_up": warm, "steps": steps}
     result: dict[str, Any] = {"benchmark": NAME, "machine": machine(), **same}
     rows = earlier(options.out, NAME, same).get("rows", [])
     result["rows"] = rows = [row for row in rows if len(row["right"]) == len(STAGES)]
+    command = options.command(NAME, seeded=True, variables=VARIABLES)
     with tempfile.TemporaryDirectory() as made, scratch_home(options) as (home, name):
         data = _data(Path(made), options.quick)
         folder = ModelStore(home).resolve(name)
@@ -92,12 +101,13 @@ def run(options: BenchOptions) -> dict[str, Any]:
             for way in WAYS:
                 if any((row["way"], row["seed"]) == (way, seed) for row in rows):
                     continue
-                rows.append({"way": way, "seed": seed, "right": [], "calls": [], "seconds": []})
+                begun = {"way": way, "seed": seed, "command": command}
+                rows.append(begun | {"right": [], "calls": [], "seconds": []})
                 for stage in _stages(folder, data, way, seed, warm, steps, options, rows[-1]):
                     options.say(f"{way}, seed {seed}: {stage}: {rows[-1]}")
                     if options.out is not None:
-                        command = options.command(NAME, seeded=True, variables=VARIABLES)
-                        write(options.out, NAME, TITLE, command, list(parts(result)), result)
+                        ran = commands_of(rows)
+                        write(options.out, NAME, TITLE, ran, list(parts(result)), result)
     return result
 
 

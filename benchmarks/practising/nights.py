@@ -21,7 +21,15 @@ from typing import Any
 from benchmarks import BenchOptions
 from benchmarks.common.asked import one_asked
 from benchmarks.common.pupil import QUICK_PRACTICE, Pupil
-from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
+from benchmarks.common.report import (
+    commands_of,
+    deviation,
+    earlier,
+    machine,
+    table,
+    with_deviation,
+    write,
+)
 from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
 from benchmarks.crashes.crash_look import known, look, settled
 from benchmarks.lessons.collapse_data import make_yardstick
@@ -105,17 +113,19 @@ QUICK = Part("nights", 1, 0.2, 3, THREE.title, THREE.criterion)
 def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`. VIDYA_NIGHTS_PART: "three" (default) or "ten". Raises NotFound for another."""
     part = QUICK if options.quick else PARTS[one_asked("VIDYA_NIGHTS_PART", list(PARTS))]
-    same = {"quick": options.quick, "model": options.model or DEFAULT_MODEL}
+    same = {"quick": options.quick, "model": options.model_name or DEFAULT_MODEL}
     result: dict[str, Any] = {"benchmark": part.name, "machine": machine(), **same}
     result["rows"] = earlier(options.out, part.name, same).get("rows", [])
+    variables = ["VIDYA_NIGHTS_PART", "VIDYA_CORPUS"]
+    command = options.command("nights", seeded=True, variables=variables)
     for seed in options.seeds:
         if sum(row["seed"] == seed for row in result["rows"]) > part.nights:
             continue
         rows = [row for row in result["rows"] if row["seed"] != seed]
         for row in _Nights(part, seed, options).rows():
-            rows.append({"seed": seed, **row})
+            options.say(f"seed {seed}, " + ", ".join(f"{k} {value}" for k, value in row.items()))
+            rows.append({"seed": seed, **row, "command": command})
             result["rows"] = rows
-            options.say(", ".join(f"{name} {value}" for name, value in rows[-1].items()))
             if options.out is not None:
                 _write(part, options, result)
     return result
@@ -308,9 +318,8 @@ class _Owner:
 
 
 def _write(part: Part, options: BenchOptions, result: dict[str, Any]) -> None:
-    variables = ["VIDYA_NIGHTS_PART", "VIDYA_CORPUS"]
-    command = options.command("nights", seeded=True, variables=variables)
-    write(options.out, part.name, part.title, command, list(parts(part, result)), result)  # type: ignore[arg-type]
+    ran = commands_of(result["rows"])
+    write(options.out, part.name, part.title, ran, list(parts(part, result)), result)  # type: ignore[arg-type]
 
 
 def parts(part: Part, result: dict[str, Any]) -> Iterator[str]:

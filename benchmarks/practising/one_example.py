@@ -22,6 +22,7 @@ from benchmarks import BenchOptions
 from benchmarks.common.asked import names_asked
 from benchmarks.common.pupil import Pupil
 from benchmarks.common.report import (
+    commands_of,
     earlier,
     machine,
     write,
@@ -129,7 +130,9 @@ def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`; --quick measures the first task only. Raises NotFound for a part or a task."""
     chosen_parts = tuple(names_asked("VIDYA_ONE_EXAMPLE_PART", PARTS))
     chosen_tasks = tuple(names_asked("VIDYA_ONE_EXAMPLE_TASK", TASKS))
-    same = {"quick": options.quick, "model": options.model or DEFAULT_MODEL}
+    same = {"quick": options.quick, "model": options.model_name or DEFAULT_MODEL}
+    variables = ["VIDYA_ONE_EXAMPLE_PART", "VIDYA_ONE_EXAMPLE_TASK"]
+    command = options.command("one_example", seeded=True, variables=variables)
     result: dict[str, Any] = {
         "benchmark": "one_example",
         "machine": machine(),
@@ -140,12 +143,11 @@ def run(options: BenchOptions) -> dict[str, Any]:
         pupil = Pupil.loaded(ModelStore(home).resolve(name))
         for task in chosen_tasks[: 1 if options.quick else None]:
             for row in _rows(pupil, task, chosen_parts, result["rows"], options):
-                result["rows"].append(row)
+                result["rows"].append(row | {"command": command})
                 if options.out is not None:
-                    variables = ["VIDYA_ONE_EXAMPLE_PART", "VIDYA_ONE_EXAMPLE_TASK"]
-                    command = options.command("one_example", seeded=True, variables=variables)
+                    ran = commands_of(result["rows"])
                     said = [CRITERION + ARMS, *tables(result)]
-                    write(options.out, "one_example", TITLE, command, said, result)
+                    write(options.out, "one_example", TITLE, ran, said, result)
     return result
 
 

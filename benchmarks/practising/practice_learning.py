@@ -25,7 +25,15 @@ from typing import Any
 from benchmarks import BenchOptions
 from benchmarks.common.asked import names_asked, number_asked
 from benchmarks.common.pupil import QUICK_PRACTICE, Kept
-from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
+from benchmarks.common.report import (
+    commands_of,
+    deviation,
+    earlier,
+    machine,
+    table,
+    with_deviation,
+    write,
+)
 from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
 from benchmarks.lessons.collapse_data import make_yardstick
 from engine.model import Model
@@ -87,7 +95,7 @@ SETTINGS = PracticeSettings()
 QUICK = with_options(SETTINGS, (*QUICK_PRACTICE, "warm_up.enough=0"))
 
 
-VARIABLES = ("VIDYA_MINUTES", "VIDYA_PRACTICE_OPTIONS", "VIDYA_CORPUS")
+VARIABLES = ("VIDYA_TASKS", "VIDYA_MINUTES", "VIDYA_PRACTICE_OPTIONS", "VIDYA_CORPUS")
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
@@ -97,27 +105,27 @@ def run(options: BenchOptions) -> dict[str, Any]:
     plans = [plan for plan in PLANS if plan.task in wanted]
     set_ones = os.environ.get("VIDYA_PRACTICE_OPTIONS", "").split()
     stem = options.stem("practice_learning")
-    same: dict[str, Any] = {"model": options.model or DEFAULT_MODEL, "options": set_ones or None}
+    same: dict[str, Any] = {
+        "model": options.model_name or DEFAULT_MODEL,
+        "options": set_ones or None,
+    }
     asked = number_asked("VIDYA_MINUTES")
     minutes = MINUTES if asked is None else asked
     # None where it is the usual, as in results from before it was told
     same |= {"quick": options.quick or None, "minutes": None if minutes == MINUTES else minutes}
     result: dict[str, Any] = {"machine": machine(), **same, "runs": []}
     result["runs"] = earlier(options.out, stem, same).get("runs", [])
+    command = options.command("practice_learning", seeded=True, variables=VARIABLES)
     with scratch_home(options) as (home, name):
         folder = ModelStore(home).resolve(name)
         for seed in options.seeds:
             for plan in plans:
                 if any((r["task"], r["seed"]) == (plan.task, seed) for r in result["runs"]):
                     continue
-                result["runs"].append(_practise(folder, plan, seed, set_ones, minutes, options))
+                run = _practise(folder, plan, seed, set_ones, minutes, options)
+                result["runs"].append(run | {"command": command})
                 if options.out:
-                    command = options.command("practice_learning", seeded=True, variables=VARIABLES)
-                    # the variable alone would leave out the tasks of earlier runs
-                    tasks = dict.fromkeys([*(one["task"] for one in result["runs"]), *wanted])
-                    if set(tasks) != set(usual):
-                        command = f"VIDYA_TASKS={','.join(tasks)} {command}"
-                    _write(options.out, stem, command, result)
+                    _write(options.out, stem, result)
     return result
 
 
@@ -256,7 +264,7 @@ def _criteria(runs: list[dict[str, Any]]) -> list[str]:
     return found
 
 
-def _write(out: Path, name: str, command: str, result: dict[str, Any]) -> None:
+def _write(out: Path, name: str, result: dict[str, Any]) -> None:
     rows = []
     for r in result["runs"]:
         was, now = r["before"], r["after"]
@@ -336,11 +344,4 @@ def _write(out: Path, name: str, command: str, result: dict[str, Any]) -> None:
             ],
         ),
     ]
-    write(
-        out,
-        name,
-        "What practice gains",
-        command,
-        parts,
-        result,
-    )
+    write(out, name, "What practice gains", commands_of(result["runs"]), parts, result)

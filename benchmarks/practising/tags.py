@@ -20,7 +20,7 @@ from typing import Any
 from benchmarks import BenchOptions
 from benchmarks.common.asked import count_asked
 from benchmarks.common.pupil import QUICK_PRACTICE, Pupil
-from benchmarks.common.report import earlier, machine, table, write
+from benchmarks.common.report import commands_of, earlier, machine, table, write
 from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.models.store import ModelStore
@@ -50,13 +50,14 @@ def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`. Raises DataError for steps that are no number."""
     wanted = [name for name in os.environ.get("VIDYA_TASKS", "").split(",") if name] or TASKS
     steps = 1 if options.quick else count_asked("VIDYA_STEPS", STEPS, least=1)
-    same = {"quick": options.quick, "model": options.model or DEFAULT_MODEL, "steps": steps}
+    same = {"quick": options.quick, "model": options.model_name or DEFAULT_MODEL, "steps": steps}
     result: dict[str, Any] = {
         "benchmark": NAME,
         "machine": machine(),
         **same,
         "rows": earlier(None if options.quick else options.out, NAME, same).get("rows", []),
     }
+    command = options.command(NAME, seeded=True, variables=VARIABLES)
     with scratch_home(options) as (home, name):
         folder = ModelStore(home).resolve(name)
         for seed in options.seeds:
@@ -66,11 +67,12 @@ def run(options: BenchOptions) -> dict[str, Any]:
                     if key in {(r["task"], r["arm"], r["seed"]) for r in result["rows"]}:
                         continue
                     row = _measured(folder, task, seed, steps, arm, options.quick)
-                    result["rows"].append({"task": task, "arm": arm, "seed": seed, **row})
+                    kept = {"task": task, "arm": arm, "seed": seed, "command": command}
+                    result["rows"].append(kept | row)
                     options.say(f"{task}, {arm}, seed {seed}: {row}")
                     if options.out is not None:
-                        command = options.command(NAME, seeded=True, variables=VARIABLES)
-                        write(options.out, NAME, TITLE, command, list(parts(result)), result)
+                        ran = commands_of(result["rows"])
+                        write(options.out, NAME, TITLE, ran, list(parts(result)), result)
     return result
 
 

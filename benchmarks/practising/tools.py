@@ -22,7 +22,15 @@ from typing import Any
 from benchmarks import BenchOptions
 from benchmarks.common.asked import count_asked, names_asked
 from benchmarks.common.pupil import Pupil
-from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
+from benchmarks.common.report import (
+    commands_of,
+    deviation,
+    earlier,
+    machine,
+    table,
+    with_deviation,
+    write,
+)
 from benchmarks.common.scratch import scratch_home
 from learning.maths.alarm import alarms
 from learning.models.store import ModelStore
@@ -100,7 +108,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     name = options.stem("tools")
     variables = ["VIDYA_TOOLS_ARMS", "VIDYA_TOOLS_STEPS"]
     command = options.command("tools", seeded=True, variables=variables)
-    same = {"quick": options.quick, "model": options.model or "10m", "steps": steps, **TOOL}
+    same = {"quick": options.quick, "model": options.model_name or "10m", "steps": steps, **TOOL}
     result: dict[str, Any] = {
         "benchmark": "tools",
         "machine": machine(),
@@ -115,9 +123,10 @@ def run(options: BenchOptions) -> dict[str, Any]:
             earlier_ones = [row["warm_up"] for row in result["rows"] if row["seed"] == seed]
             taken = min(earlier_ones, default=SETTINGS.warm_up.steps)
             for row in _arms(folder, seed, missing, taken, steps, options):
-                result["rows"].append(row)
+                result["rows"].append(row | {"command": command})
                 if options.out is not None:
-                    write(options.out, name, TITLE, command, list(parts(result)), result)
+                    ran = commands_of(result["rows"])
+                    write(options.out, name, TITLE, ran, list(parts(result)), result)
     return result
 
 

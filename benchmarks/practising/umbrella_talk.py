@@ -19,7 +19,15 @@ from typing import Any
 from benchmarks import BenchOptions
 from benchmarks.common.asked import counts_asked, one_asked
 from benchmarks.common.pupil import Pupil
-from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
+from benchmarks.common.report import (
+    commands_of,
+    deviation,
+    earlier,
+    machine,
+    table,
+    with_deviation,
+    write,
+)
 from benchmarks.common.scratch import scratch_home
 from learning.models.store import ModelStore
 from learning.practice.critic import ReplyCritic
@@ -72,7 +80,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     name = "umbrella_talk" if partner == "reminds" else f"umbrella_talk_{partner}"
     variables = ["VIDYA_TALK_PARTNER", "VIDYA_TALK_SMALL_TALK"]
     command = options.command("umbrella_talk", seeded=True, variables=variables)
-    same = {"quick": options.quick, "model": options.model or "10m"}
+    same = {"quick": options.quick, "model": options.model_name or "10m"}
     result: dict[str, Any] = {
         "benchmark": "umbrella_talk",
         "machine": machine(),
@@ -87,9 +95,10 @@ def run(options: BenchOptions) -> dict[str, Any]:
             for seed in options.seeds:
                 missing = [arm for arm in ARMS if (arm, count, seed) not in done]
                 for row in _arms(folder, count, partner, seed, missing, options):
-                    result["rows"].append(row)
+                    result["rows"].append(row | {"command": command})
                     if options.out is not None:
-                        write(options.out, name, TITLE, command, list(parts(result)), result)
+                        ran = commands_of(result["rows"])
+                        write(options.out, name, TITLE, ran, list(parts(result)), result)
     return result
 
 

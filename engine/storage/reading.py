@@ -41,6 +41,16 @@ def open_regular(path: Path, most: int | None = None, *, links: bool = True) -> 
     return file
 
 
+def is_special(path: Path) -> bool:
+    """True for a device, a pipe or a socket, whose reading may never end. False for a path that cannot be
+    looked at, which fails when it is read."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):  # ValueError: a NUL byte in the path
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
 def read_regular(path: Path, most: int, *, links: bool = True) -> bytes:
     """The contents of a regular file of at most `most` bytes. Raises OSError and ValueError."""
     with open_regular(path, most, links=links) as file:

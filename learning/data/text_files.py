@@ -8,9 +8,10 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, BinaryIO
 
 from engine.errors import DataError, reason
+from engine.storage.reading import open_regular
 
 COMPRESSED = (".zst", ".gz")
 
@@ -25,10 +26,21 @@ def plain_suffix(path: Path) -> str:
     return name.with_suffix("").suffix if name.suffix in COMPRESSED else name.suffix
 
 
+def open_file(path: Path) -> BinaryIO:
+    """A file of data that is opened for reading. Raises OSError, and DataError for a device or a pipe: it may
+    never end, and data is read more than once."""
+    try:
+        return open_regular(path)
+    except ValueError as error:
+        raise DataError(
+            f"{path}: cannot be read ({error})", "save what it gives as a file, and name that"
+        ) from error
+
+
 @contextmanager
 def open_data(path: Path) -> Iterator[IO[bytes]]:
-    """Yields a binary stream of a file, decompressed if its suffix is .zst or .gz. Raises DataError for
-    damaged compression, and OSError."""
+    """Yields a binary stream of a file, decompressed if its suffix is .zst or .gz. Raises DataError as
+    open_file does and for damaged compression, and OSError."""
     kind = path.suffix.lower()
     broken: tuple[type[Exception], ...] = (gzip.BadGzipFile, zlib.error, EOFError)
     if kind == ".zst":
@@ -36,7 +48,7 @@ def open_data(path: Path) -> Iterator[IO[bytes]]:
 
         broken = (zstandard.ZstdError,)
     try:
-        with path.open("rb") as stream:
+        with open_file(path) as stream:
             if kind == ".zst":
                 yield io.BufferedReader(_Unpacked(stream))
             elif kind == ".gz":

@@ -23,7 +23,7 @@ from engine.storage.checkpoint_files import METADATA, read_header
 from engine.storage.files import make_private_folder, replacing
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.corpus import read_documents
-from learning.data.text_files import OnBad
+from learning.data.text_files import OnBad, open_file
 from learning.data.tokens import Tokens, tokenise
 
 FORMAT = 2
@@ -59,7 +59,7 @@ def data_digest(path: Path, tokenizer: Tokenizer, *, skips: bool) -> str:
     head = f"{FORMAT} {path.name} {tokenizer.fingerprint()} {skips}\n"
     state = hashlib.blake2b(head.encode("utf-8", "surrogateescape"), digest_size=16)
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             while block := file.read(1 << 20):
                 state.update(block)
     except OSError as error:

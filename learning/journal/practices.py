@@ -199,19 +199,23 @@ def kept_curriculum(
     """What the curriculum `method` had learned at the end of an earlier run of this model. The run that has
     most of `arms` is taken, and among equals the newest; None if no run has one of them. model: name of
     its folder."""
+    runs = store.rows(
+        """SELECT id, record, (SELECT count(DISTINCT value) FROM json_each(record, '$.arms')
+            WHERE value IN (SELECT value FROM json_each(?))) AS shared
+        FROM practices WHERE shared AND json_extract(record, '$.model') = ?
+            AND json_extract(record, '$.options."curriculum.method"') = ?
+        ORDER BY shared DESC, id DESC""",
+        json.dumps(list(arms)),
+        model,
+        method,
+    )
     sql = """SELECT figures FROM practice_steps WHERE practice = ?
         ORDER BY step DESC, rowid DESC LIMIT 1"""
-    best, most = None, 0
-    for entry in practice_entries(store):
-        record = entry.record
-        if (record["model"], record["options"]["curriculum.method"]) != (model, method):
-            continue
-        practised = tuple(record.get("arms", ()))
-        shared = len(set(practised) & set(arms))
-        row = store.row(sql, entry.id) if shared > most else None
+    for run, record, _ in runs:
+        row = store.row(sql, run)
         if row and (state := json.loads(row[0]).get("curriculum")):
-            best, most = KeptCurriculum(practised, state), shared
-    return best
+            return KeptCurriculum(tuple(json.loads(record)["arms"]), state)
+    return None
 
 
 def joined_rungs(store: Store, model: str, since: float = 0.0) -> tuple[str, ...]:

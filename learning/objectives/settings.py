@@ -10,6 +10,7 @@ import ast
 import importlib
 import inspect
 import math
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
@@ -168,10 +169,26 @@ def check_both(
     words. way: prefix of both names in options, such as "few.". next_step: advice of the error; empty: to
     change one of the two."""
     if not fits:
-        both = f"{way}{name} is {_typed(settings, name)}, and {way}{other} is {_typed(settings, other)}"
-        raise ConfigError(
-            f"practice: {both}: {rule}", next_step or f"change {way}{name} or {way}{other}"
-        )
+        values = {f"{way}{one}": _typed(settings, one) for one in (name, other)}
+        raise _clash(values, rule, next_step)
+
+
+def check_product(settings: Any, *names: str) -> None:
+    """Raises ConfigError if the product of these counts is above MOST: so many answers, or tokens, are in
+    memory at a time. names: two or more fields, those of a part as `self_play.answers`."""
+    values = {name: operator.attrgetter(name)(settings) for name in names}
+    if math.prod(values.values()) > MOST:
+        raise _clash(values, f"their product must be at most {MOST:,}")
+
+
+def _clash(values: Mapping[str, Any], rule: str, next_step: str = "") -> ConfigError:
+    """The error for options that do not fit each other. values: name -> value as one types it."""
+    *names, last = values
+    told = "".join(f"{name} is {values[name]}, " for name in names)
+    return ConfigError(
+        f"practice: {told}and {last} is {values[last]}: {rule}",
+        next_step or f"change {', '.join(names)} or {last}",
+    )
 
 
 def _typed(settings: Any, name: str) -> Any:

@@ -16,6 +16,7 @@ from learning.objectives.settings import (
     RetentionSettings,
     check,
     check_both,
+    check_product,
     variant,
 )
 
@@ -227,7 +228,7 @@ class PracticeSettings:
     groups: int = 32
     """Problems per step whose answers differ in reward, >= 1."""
     group_size: int = 4
-    """Answers per problem, >= 2."""
+    """Answers per problem, >= 2; times `groups`, at most 1,000,000."""
     max_tokens: int = 64
     """Longest answer in tokens, >= 1."""
     redraws: int = 2
@@ -277,7 +278,7 @@ class PracticeSettings:
     measure_every: int = 10
     """Steps between save points, at which accuracy and recall are measured; >= 1."""
     rows: int = 128
-    """Answers decoded at a time, >= 1."""
+    """Answers decoded at a time, >= 1; times `max_tokens`, at most 1,000,000."""
     patience: int = 3
     """Steps in a row with dead groups only, after which the run ends; >= 1."""
     waits: int = 6
@@ -311,3 +312,12 @@ class PracticeSettings:
         check_both(self, "updates", "groups", few, "at most as many updates as groups")
         full = self.buffer_size == 0 or self.buffer_size >= self.groups
         check_both(self, "buffer_size", "groups", full, "buffer_size must be 0 or at least groups")
+        asked = ("self_play.questions", "group_size")
+        products = [
+            *(("groups", "group_size"), ("redraws", "groups", "group_size")),
+            *(("buffer_size", "group_size"), asked, (*asked, "self_play.answers")),
+            ("rows", "max_tokens"),
+        ]
+        products += [("buffer_size", "self_play.answers")] if self.self_play.questions else []
+        for product in products:
+            check_product(self, *product)

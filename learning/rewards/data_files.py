@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import ConfigError, DataError
-from learning.data.text_files import open_data, plain_suffix, text_lines
+from learning.data.text_files import open_data, open_file, plain_suffix, text_lines
 
 SUFFIXES = (".json", ".jsonl", ".parquet")
 """The first two may end in `.zst` or `.gz`."""
@@ -99,7 +99,8 @@ def _parquet(path: Path) -> Iterator[tuple[str, Row]]:
             f"{path}: parquet needs the package pyarrow", f"{INSTALL}, or give JSON lines"
         ) from None
     try:
-        rows = parquet.read_table(path).to_pylist()
+        with open_file(path) as file:
+            rows = parquet.read_table(file).to_pylist()
     except pyarrow.ArrowException as error:
         raise DataError(f"{path}: is no whole parquet file ({error})", "fetch it again") from error
     yield from _numbered(path, rows)

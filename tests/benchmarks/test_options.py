@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
-from benchmarks import BenchOptions
+from benchmarks import FOLDER, BenchOptions
 
 
 def test_the_command_in_a_report_is_the_one_that_was_run(tmp_path: Path) -> None:
@@ -24,6 +25,30 @@ def test_the_command_in_a_report_is_the_one_that_was_run(tmp_path: Path) -> None
     assert later.command("tools", seeded=True) == (
         "vidya bench tools --seed 2 --seeds 2 --out benchmarks/results"
     )
+
+
+def test_a_report_names_the_last_part_of_a_models_folder_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in (
+        tmp_path / "own talk",
+        f"{tmp_path}/own talk/",
+        "own talk",
+        "./own talk/../own talk",
+    ):
+        options = BenchOptions(tmp_path, model=str(folder))
+        assert options.model_name == "own talk" and options.stem("taste") == "taste_own talk"
+        assert options.command("taste") == (
+            "vidya bench taste --model 'own talk' --out benchmarks/results"
+        )
+    assert BenchOptions(tmp_path, model=".").model_name == tmp_path.name
+    assert BenchOptions(tmp_path).model_name is None
+
+
+def test_no_benchmark_reports_a_model_as_it_was_typed() -> None:
+    typed = re.compile(r'"model": options\.model\b')
+    assert not [f for f in FOLDER.rglob("*.py") if typed.search(f.read_text("utf-8"))]
 
 
 def test_the_variables_that_are_set_stand_before_the_command(

@@ -8,7 +8,7 @@ import torch
 from engine import model as modelling
 from engine.cache import KeyValueCache
 from engine.config import CONFIGS
-from engine.model import Model, document_mask, fused_attention
+from engine.model import Model, causal_mask, document_mask, fused_attention
 
 
 def _ids(model: Model, rows: int, length: int, seed: int = 1) -> torch.Tensor:
@@ -77,6 +77,34 @@ def test_long_rows_are_fused(
     assert len(found[0]) > 1
     for one, other in zip(*found, strict=True):
         torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-3)
+
+
+def test_plain_causal_rows_are_fused_without_a_mask(
+    tiny_model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernel leaves out what no query sees; a mask it would read and add."""
+    masks: list[tuple[int, int]] = []
+
+    def counted(t: int, start: int, device: torch.device) -> torch.Tensor:
+        masks.append((t, start))
+        return causal_mask(t, start, device)
+
+    monkeypatch.setattr(modelling, "causal_mask", counted)
+    ids, found = _ids(tiny_model, 2, 24), []
+    for fused in (100, 24):
+        monkeypatch.setattr(modelling, "FUSED", fused)
+        tiny_model.zero_grad()
+        states = tiny_model.hidden_states(ids)
+        states.square().mean().backward()
+        with torch.no_grad():
+            above = tiny_model.above(tiny_model.trunk(ids, 1), 1)
+            cache = _cache(tiny_model, 2, 48)
+            both = [tiny_model.hidden_states(ids, cache=cache) for _ in range(2)]
+        weights = [p.grad.clone() for p in tiny_model.parameters() if p.grad is not None]
+        found.append([states.detach(), above, *both, *weights])
+    assert masks == [(24, 0)] * 4 + [(24, 24)] * 2, "later, only behind the keys in the cache"
+    for plain, kernel in zip(*found, strict=True):
+        torch.testing.assert_close(kernel, plain, atol=2e-5, rtol=1e-4)
 
 
 @torch.no_grad()

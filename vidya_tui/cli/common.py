@@ -274,7 +274,8 @@ def _mend_book(home: Home, journal: Journal) -> None:
 
 @contextmanager
 def interruptible(tell: Callable[[str], None]) -> Iterator[threading.Event]:
-    """Yields an event that the first SIGINT or SIGTERM sets; the second one stops at once."""
+    """Yields an event that the first SIGINT or SIGTERM sets; the second one stops at once. A signal that was
+    ignored stays ignored, as SIGINT is in what a shell starts in the background."""
     asked = threading.Event()
 
     def ask(number: int, _: object) -> None:
@@ -282,7 +283,11 @@ def interruptible(tell: Callable[[str], None]) -> Iterator[threading.Event]:
         asked.set()
         tell("\nsaving after this step; press again to stop at once")
 
-    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {
+        number: signal.signal(number, ask)
+        for number in (signal.SIGINT, signal.SIGTERM)
+        if signal.getsignal(number) is not signal.SIG_IGN
+    }
     try:
         yield asked
     finally:

@@ -49,7 +49,8 @@ def reference() -> str:
         "## Options of practice\n",
         "`vidya practice TASK --option NAME=VALUE`, `/practice TASK NAME=VALUE`, or `practice_options` in "
         "the settings. A name with `warm_up.` is of the warm-up, one with `keep.` of what every step "
-        f"rehearses. No count may be above {MOST:,}.\n",
+        f"rehearses. No count may be above {MOST:,}, nor a product of counts that fill memory together, such "
+        "as `groups` times `group_size`.\n",
         _table(("option", "default", "values", "what it is"), _practice_options()),
     ]
     return "\n".join(parts)

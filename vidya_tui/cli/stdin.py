@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from engine.errors import DataError, VidyaError, reason
+from engine.storage.reading import is_special, open_regular
 from vidya_tui.cli.common import say
 
 PATIENCE = 2.0
@@ -35,20 +36,26 @@ def message(words: str | None) -> str:
 
 
 def read_file(name: str, advice: str) -> tuple[bytes, str]:
-    """The contents of a file and its name for errors; `-` is standard input. name: as it was typed, because
-    a Path of ./- is that of -. advice: the next step if it cannot be read. Raises DataError then."""
+    """The contents of a file or a pipe, and its name for errors; `-` is standard input. name: as it was
+    typed, because a Path of ./- is that of -. advice: the next step if it cannot be read. Raises DataError
+    then, and for a device, which may never end."""
     if name == "-":
         return b"" if sys.stdin is None else sys.stdin.buffer.read(), "standard input"
     if not name:
         raise DataError("the name of the file is empty", advice)
+    path = Path(name)
     try:
-        return Path(name).read_bytes(), name
-    except OSError as error:
+        if path.is_fifo():  # as of a shell's <(command)
+            return path.read_bytes(), name
+        with open_regular(path) as file:
+            return file.read(), name
+    except (OSError, ValueError) as error:
         raise DataError(f"{name}: cannot be read ({reason(error)})", advice) from error
 
 
 class StoredFile(click.Path):
-    """The type of a parameter for a file that is read more than once, so that it cannot be `-`."""
+    """The type of a parameter for a file that is read more than once, so that it cannot be `-`, and no device
+    or pipe either: those raise DataError."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(path_type=Path, **options)
@@ -58,7 +65,12 @@ class StoredFile(click.Path):
             self.fail(
                 "it cannot be standard input; write a file and name it; a file called - is ./-"
             )
-        return super().convert(value, param, ctx)
+        path: Any = super().convert(value, param, ctx)  # a Path, as path_type says
+        if is_special(path):
+            raise DataError(
+                f"{path}: is no regular file", "save what it gives as a file, and name that"
+            )
+        return path
 
 
 def _is_piped() -> bool:

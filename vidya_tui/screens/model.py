@@ -74,7 +74,9 @@ class ModelScreen(Steady, ModalScreen[None]):
         self._list()
         self._look()
         self.set_interval(LOOK_EVERY, self._look)
-        self.set_focus(self.query_one(Choices))
+        listed = self.query_one(Choices)
+        self.set_focus(listed)
+        self.watch(listed, "highlighted", self._moved, init=False)
 
     def hear(self, events: Sequence[Event]) -> None:
         """Updates the list after a model has grown or loaded; shows failures."""
@@ -166,8 +168,9 @@ class ModelScreen(Steady, ModalScreen[None]):
             return ""
         return listed.get_option_at_index(listed.highlighted).id or ""
 
-    @on(OptionList.OptionHighlighted)
     def _moved(self) -> None:
+        """Withdraws the question. Called as the bar moves: OptionHighlighted comes later, and would withdraw
+        what a key right behind the movement has asked."""
         if self._asked:
             self._asked = ""
             self._say(HELP)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import socket
 import sys
 import time
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
 import uvicorn
+from uvicorn.server import HANDLED_SIGNALS
 
 from engine.errors import ConfigError, VidyaError, reason
 from vidya_tui.cli.common import print_json, say
@@ -97,6 +101,16 @@ class _Server(uvicorn.Server):
         self._printer.print(
             {"event": "ready", "url": self._url, "model": self._dispatcher.model}, ready
         )
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """See uvicorn.Server, which would also take a signal that was ignored, as SIGINT is in what a shell
+        starts in the background."""
+        ignored = [n for n in HANDLED_SIGNALS if signal.getsignal(n) is signal.SIG_IGN]
+        with super().capture_signals():
+            for number in ignored:
+                signal.signal(number, signal.SIG_IGN)
+            yield
 
     async def on_tick(self, counter: int) -> bool:
         return await super().on_tick(counter) or self._printer.reader_gone

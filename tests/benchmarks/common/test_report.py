@@ -1,11 +1,15 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
+from benchmarks import FOLDER
 from benchmarks.common.report import (
+    NOT_KEPT,
+    commands_of,
     machine,
     machine_words,
     median,
@@ -78,6 +82,29 @@ def test_the_table_and_its_numbers_stand_side_by_side(tmp_path: Path) -> None:
     assert text.startswith("# How fast\n\n    vidya bench speed\n\n")
     assert machine_words(result["machine"]) in text and text.endswith("All of it.\n")  # type: ignore[arg-type]
     assert json.loads((tmp_path / "new" / "speed.json").read_text("utf-8")) == result
+
+
+def test_rows_of_several_runs_have_the_commands_of_all(tmp_path: Path) -> None:
+    rows = [{}, {"command": "A=1 vidya bench x"}, {"command": "A=2 vidya bench x"}]
+    ran = commands_of([*rows, {"command": "A=1 vidya bench x"}])
+    assert ran == [NOT_KEPT, "A=1 vidya bench x", "A=2 vidya bench x"]
+    where = machine()
+    write(tmp_path, "x", "Several", ran, ["All of it."], {"machine": where})
+    code = "".join(f"    {line}\n" for line in ran)
+    text = (tmp_path / "x.md").read_text("utf-8")
+    assert text.startswith(f"# Several\n\n{code}\nThe last run: {machine_words(where)}\n\n")
+    write(tmp_path, "x", "One", commands_of(rows[1:2]), [], {"machine": where})
+    one = (tmp_path / "x.md").read_text("utf-8")
+    assert one == f"# One\n\n    A=1 vidya bench x\n\n{machine_words(where)}\n"
+
+
+def test_each_benchmark_that_goes_on_with_earlier_rows_tells_the_commands_of_all() -> None:
+    goes_on = re.compile(r"\b_?earlier\(|KeptRows\.of\(|= Rows\(")
+    files = [file for file in FOLDER.glob("*/*.py") if file.parent.name != "common"]
+    texts = {file.stem: file.read_text("utf-8") for file in files}
+    found = {name for name, text in texts.items() if goes_on.search(text)}
+    assert len(found) > 15
+    assert not {name for name in found if "commands_of(" not in texts[name]}
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from benchmarks.models.training_engines import (
     usual_step,
 )
 from engine.config import CONFIGS
+from engine.errors import NotFound
 
 
 class Fake:
@@ -82,6 +83,19 @@ def test_what_was_measured_is_not_measured_again(
     assert len(run(options)["rows"]) == 6
     longer = [("pretrain of 32", "10m"), ("pretrain of 32", "49m")]
     assert asked[2:] == [("pretrain", "49m"), *longer, ("book", "10m")]
+
+
+def test_a_part_that_does_not_exist_is_told_before_anything_is_measured(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchmarks.models.training.Worker", None)
+    monkeypatch.setenv("VIDYA_TRAINING", "book 10m, book 135m")
+    with pytest.raises(NotFound) as caught:
+        run(BenchOptions(tmp_path, quick=True, out=tmp_path))
+    assert str(caught.value) == (
+        "'book 135m' does not exist (VIDYA_TRAINING); choose among: pretrain 10m, pretrain of 32 10m, "
+        "book 10m"
+    )
 
 
 def test_when_the_book_was_known() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,32 @@ def test_twenty_seeds_give_each_failing_arm_five(tmp_path: Path) -> None:
     runs = [arm for seed in range(20) for arm in alarms._wanted(seed, options)]
     assert {arm: runs.count(arm) for arm in ARMS} == {arm: 20 if arm == GOOD else 5 for arm in ARMS}
     assert all(with_options(QUICK, arm.options) for arm in ARMS.values())
+
+
+def test_seeds_of_several_runs_have_the_commands_of_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Warm:
+        def copied(self) -> None: ...
+
+    class Loaded:
+        def warmed_up(self, *_: object) -> tuple[Warm, None]:
+            return Warm(), None
+
+    monkeypatch.setattr(alarms.Pupil, "loaded", lambda _: Loaded())
+    monkeypatch.setattr(
+        alarms, "_practised", lambda *_: {"looks": [], "kept": 0.5, "ended": "steps", "why": ""}
+    )
+    monkeypatch.setattr(alarms, "parts", lambda _: [])
+    options = BenchOptions(tmp_path / "home", out=tmp_path)
+    monkeypatch.setenv("VIDYA_ALARMS_ARMS", GOOD)
+    alarms.run(options)
+    monkeypatch.delenv("VIDYA_ALARMS_ARMS")
+    rows = alarms.run(replace(options, seeds=(1,)))["rows"]
+    first = f"VIDYA_ALARMS_ARMS='{GOOD}' vidya bench alarms --seeds 1 --out benchmarks/results"
+    second = "vidya bench alarms --seed 1 --seeds 1 --out benchmarks/results"
+    assert f"    {first}\n    {second}\n" in (tmp_path / "alarms.md").read_text("utf-8")
+    assert [row["command"] for row in rows] == [first, second, second]
 
 
 def test_an_arm_that_is_paid_for_something_else_still_knows_what_is_right() -> None:

@@ -39,6 +39,10 @@ def test_the_quick_run_has_every_arm_and_resumes(
     result = run(options)
     assert [row["arm"] for row in result["rows"]] == list(ARMS)
     text = (tmp_path / "curriculum.md").read_text("utf-8")
+    ran = [command, "vidya bench curriculum"]
+    later = " --quick --out benchmarks/results"
+    assert "".join(f"    {line}{later}\n" for line in ran) in text, "the commands of both runs"
+    assert [row["command"] for row in result["rows"][1:3]] == [line + later for line in ran]
     assert "0.67 of uniform's rollouts" in text and "hardest first" in text
     assert json.loads((tmp_path / "curriculum.json").read_text("utf-8"))["rows"] == result["rows"]
     monkeypatch.setenv("VIDYA_CURRICULUM_ARMS", "best")

@@ -86,6 +86,10 @@ def test_detective_is_practised_where_it_is_asked_for(
     assert "from 40% or less after warm-up to 85% or more" in report
     assert "Met in 3 of 3 seeds (0, 1, 2)." in report
     assert "VIDYA_TASKS=detective vidya bench" in report
+    monkeypatch.setenv("VIDYA_TASKS", "chain_sum")
+    both, report = practised(monkeypatch, tmp_path, "49m")
+    assert both == ["detective", "chain_sum"]
+    assert all(f"    VIDYA_TASKS={task} vidya bench" in report for task in both)
     monkeypatch.setenv("VIDYA_TASKS", "detectiv")
     with pytest.raises(NotFound, match="detectiv"):
         practised(monkeypatch, tmp_path)

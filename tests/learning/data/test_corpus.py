@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from engine.errors import DataError
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.corpus import Document, data_files, read_documents
+from learning.data.token_cache import data_digest
 
 CHAT = {
     "source": "small",
@@ -51,6 +54,16 @@ def test_a_gzip_file_that_is_cut_short_is_named(tmp_path: Path, place: int) -> N
     (tmp_path / "cut.txt.gz").write_bytes(packed[:place])
     with pytest.raises(DataError, match=r"cut\.txt\.gz: cannot be decompressed"):
         list(read_documents(tmp_path / "cut.txt.gz"))
+
+
+def test_what_may_never_end_is_refused_unread(tmp_path: Path, tiny_tokenizer: Tokenizer) -> None:
+    os.mkfifo(tmp_path / "pipe.txt")
+    (tmp_path / "zero.txt").symlink_to("/dev/zero")
+    for name in ("pipe.txt", "zero.txt"):
+        with pytest.raises(DataError, match=f"{name}: cannot be read .it is no regular file"):
+            list(read_documents(tmp_path / name))
+        with pytest.raises(DataError, match=f"{name}: cannot be read .it is no regular file"):
+            data_digest(tmp_path / name, tiny_tokenizer, skips=False)
 
 
 def test_the_name_of_a_source_can_be_written_down(tmp_path: Path) -> None:

@@ -7,11 +7,13 @@ from unittest.mock import patch
 
 from learning.journal.journal import Journal
 from learning.journal.practices import (
+    KeptCurriculum,
     PracticeListed,
     add_practice_step,
     begin_practice,
     end_practice,
     joined_rungs,
+    kept_curriculum,
     listed_practices,
     practice_entry,
     practice_ids,
@@ -107,3 +109,31 @@ def test_a_rung_leaves_with_the_practice_that_it_joined_in(journal: Journal) -> 
     assert joined_rungs(journal, "10m") == ("sums most=1", "sums most=2")
     journal.retract(1)
     assert joined_rungs(journal, "10m") == ("sums most=2",), "nothing was saved of the other"
+
+
+def curriculum_run(
+    journal: Journal, arms: list[str], state: dict[str, Any] | None, **other: Any
+) -> None:
+    record = {"model": "tiny", "options": {"curriculum.method": "sec"}, "arms": arms, **other}
+    run = begin_practice(journal, "sums", record)
+    for step in (1, 2):
+        add_practice_step(journal, run, step, {"curriculum": state and state | {"step": step}}, [])
+
+
+def test_a_curriculum_goes_on_after_any_number_of_other_runs(journal: Journal) -> None:
+    curriculum_run(journal, ["sums", "logic"], {"estimates": [0.5, 0.1]})
+    curriculum_run(journal, ["sums", "logic"], None)
+    curriculum_run(journal, ["sums"], {"estimates": [0.7]})
+    for _ in range(60):
+        curriculum_run(journal, ["sums", "logic"], {"estimates": [0.0, 0.0]}, model="49m")
+        curriculum_run(journal, ["riddles"], {"estimates": [0.0]})
+    options = {"curriculum.method": "exp3"}
+    curriculum_run(journal, ["sums", "logic"], {"weights": [0.0]}, options=options)
+
+    def kept(*arms: str) -> KeptCurriculum | None:
+        return kept_curriculum(journal, arms, "sec", "tiny")
+
+    both = KeptCurriculum(("sums", "logic"), {"estimates": [0.5, 0.1], "step": 2})
+    assert kept("logic", "sums") == kept("logic") == both
+    assert kept("sums") == KeptCurriculum(("sums",), {"estimates": [0.7], "step": 2})
+    assert kept("detective") is None

@@ -116,6 +116,44 @@ def test_a_count_that_cannot_fit_is_refused_with_its_bound(name: str) -> None:
     check_options(["steps=1000000", "held_out=1000000"])
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("groups=100000", "group_size=100000"), "groups is 100000, and group_size is 100000"),
+        (("groups=250001",), "groups is 250001, and group_size is 4"),
+        (("redraws=7813",), "redraws is 7813, groups is 32, and group_size is 4"),
+        (("buffer_size=250001",), "buffer_size is 250001, and group_size is 4"),
+        (("max_tokens=7813",), "rows is 128, and max_tokens is 7813"),
+        (
+            ("self_play.questions=1000", "group_size=1001"),
+            "self_play.questions is 1000, and group_size is 1001",
+        ),
+        (
+            ("self_play.questions=100", "group_size=100", "self_play.answers=101"),
+            "self_play.questions is 100, group_size is 100, and self_play.answers is 101",
+        ),
+        (
+            ("self_play.questions=16", "buffer_size=125001"),
+            "buffer_size is 125001, and self_play.answers is 8",
+        ),
+    ],
+)
+def test_counts_that_multiply_are_refused_where_their_product_cannot_fit(
+    words: tuple[str, ...], said: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        check_options(words)
+    assert caught.value.what == f"practice: {said}: their product must be at most 1,000,000"
+    *names, last = re.findall(r"([\w.]+) is ", said)
+    assert caught.value.next_step == f"change {', '.join(names)} or {last}"
+
+
+def test_the_largest_products_are_accepted() -> None:
+    check_options(["groups=1000", "group_size=1000", "redraws=1"])
+    check_options(["redraws=7812", "buffer_size=250000", "max_tokens=7812"])
+    check_options(["self_play.questions=100", "group_size=100", "self_play.answers=100"])
+
+
 @pytest.mark.parametrize("name", ["field_below", "adapter.at"])
 def test_a_number_of_weights_has_no_upper_bound(name: str) -> None:
     check_options([f"{name}=99999999999"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import sys
 import types
 from pathlib import Path
@@ -85,6 +86,15 @@ def test_what_cannot_be_read_says_where(
     (tmp_path / name).write_bytes(content)
     with pytest.raises(DataError, match=words):
         rows(tmp_path / name)
+
+
+def test_a_pipe_is_refused_unread(tmp_path: Path) -> None:
+    for name in ("a.jsonl", "a.json", "a.parquet"):
+        os.mkfifo(tmp_path / name)
+        if name == "a.parquet":
+            pytest.importorskip("pyarrow")
+        with pytest.raises(DataError, match="it is no regular file"):
+            rows(tmp_path / name)
 
 
 def test_what_is_not_there(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ from learning.home import Home
 from learning.journal.journal import Journal
 from learning.protocol.events import Failed, UndoDone
 from learning.protocol.model_events import Grown
-from vidya_tui.cli.common import LocalTeacher, download_progress
+from tests.signals import sigint_is
+from vidya_tui.cli.common import LocalTeacher, download_progress, interruptible
 from vidya_tui.options import Options
 
 
@@ -51,3 +53,17 @@ def test_progress_is_nothing_in_a_pipe_and_rows_with_json(
     out, err = capsys.readouterr()
     row = {"event": "progress", "bytes": 2, "total": 2, "prepared": 0.0}
     assert (json.loads(out), err) == (row, "")
+
+
+def test_a_signal_that_was_ignored_asks_for_no_end() -> None:
+    told: list[str] = []
+    with sigint_is(signal.SIG_IGN):
+        with interruptible(told.append) as asked:
+            signal.raise_signal(signal.SIGINT)
+            assert not asked.is_set() and not told
+            signal.raise_signal(signal.SIGTERM)
+            assert asked.is_set() and told
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    with sigint_is(signal.SIG_DFL), interruptible(told.append) as asked:
+        signal.raise_signal(signal.SIGINT)
+        assert asked.is_set()

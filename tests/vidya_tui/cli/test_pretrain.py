@@ -17,6 +17,7 @@ import torch
 
 from engine.storage.checkpoint import save_tensors
 from learning.pretraining.checkpoint import TRAINING
+from tests.signals import heed_signals
 from vidya_tui.__main__ import main
 
 if TYPE_CHECKING:
@@ -128,6 +129,7 @@ def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path: Path, stories: Path
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=heed_signals,
     ) as process:
         assert process.stdout and process.stderr
         first = json.loads(process.stdout.readline())

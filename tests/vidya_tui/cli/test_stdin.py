@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from pathlib import Path
 
 import pytest
 
+from engine.errors import DataError
+from engine.storage import reading
 from tests.vidya_tui.shell import Shell
+from vidya_tui.cli.stdin import read_file
 
 LESSON = '{"prompt": "from a pipe", "answer": "yes"}\n'
 
@@ -72,3 +77,40 @@ def test_what_is_read_more_than_once_has_to_be_a_file(
 ) -> None:
     said = shell.run(*command, stdin=LESSON, status=2).stderr
     assert "it cannot be standard input; write a file and name it" in said
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("evaluate --book", "evaluate --lessons", "evaluate --text", "teach --no-wait --file"),
+        *("train", "train --own-talk", "pretrain", "pretrain text.txt --mixture", "journal import"),
+        *("practice gsm8k --data", "reward rate --prompts", "distil --from x --prompts"),
+    ],
+)
+def test_a_file_that_never_ends_is_refused_in_one_line(
+    shell: Shell, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Path.read_bytes
+
+    def read(path: Path) -> bytes:
+        assert path != Path("/dev/zero"), "or all memory is filled"
+        return real(path)
+
+    monkeypatch.setattr(Path, "read_bytes", read)
+    said = shell.fails(*command.split(), "/dev/zero")
+    assert said.startswith("/dev/zero: ") and "is no regular file" in said
+
+
+def test_a_pipe_is_read_once_and_refused_where_it_is_read_again(
+    shell: Shell, tmp_path: Path
+) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    assert "is no regular file" in shell.fails("train", str(pipe))
+    assert reading.is_special(pipe) and not reading.is_special(tmp_path)
+    writer = threading.Thread(target=pipe.write_text, args=(LESSON,))
+    writer.start()
+    assert read_file(str(pipe), "advice") == (LESSON.encode(), str(pipe))
+    writer.join()
+    with pytest.raises(DataError, match="null byte"):
+        read_file("a\0b", "advice")

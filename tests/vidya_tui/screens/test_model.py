@@ -87,6 +87,34 @@ def test_it_closes_when_the_model_goes_back_and_not_before(
     play(scenario, tmp_path)
 
 
+def test_a_question_stays_after_a_movement_in_the_same_burst(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Textual tells of a movement later than it is made: keys that came with it are handled before."""
+    shots = [Snapshot(number, tmp_path, 0.0, f"lesson {number}", 0) for number in (3, 2)]
+    went_back: list[int] = []
+    monkeypatch.setattr(ModelControl, "snapshots", lambda _: shots)
+    monkeypatch.setattr(ModelControl, "rollback", lambda _, version: went_back.append(version))
+
+    async def scenario(stage: Stage) -> None:
+        await stage.say("/model")
+        await stage.sees("10m-base")
+        await stage.press("up", "down", "end", "enter")
+        await stage.sees("Enter again goes back to version 2")
+        await stage.press("up", "enter")
+        await stage.sees("Enter again goes back to version 3")
+        await stage.press("down", "g")
+        await stage.sees("g again makes a model of the size")
+        await stage.press("enter", "up", "down", "enter")
+        await stage.sees("Enter again goes back to version 2")
+        assert not went_back, "the question was each time another one"
+        await stage.press("enter")
+        await stage.until(lambda: stage.app.screen is stage.app.chat)
+        assert went_back == [2]
+
+    play(scenario, tmp_path)
+
+
 def test_growing_is_asked_for_twice_and_told_when_done(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("/model")

@@ -10,7 +10,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from starlette.testclient import TestClient
 
 from engine.config import Sampling
 from learning.protocol.records import Understanding
-from tests.signals import heed_signals
+from tests.signals import heed_signals, ignore_sigint
 from tests.vidya_tui.shell import Shell
 from vidya_tui.cli.common import local_teacher
 from vidya_tui.cli.main import cli
@@ -38,9 +39,10 @@ class Process:
     process: subprocess.Popen[str]
     url: str
 
-    def end(self) -> tuple[int, list[dict[str, Any]], str]:
-        """Sends Ctrl+C. Returns the exit status, the rows of standard output, the text of standard error."""
-        self.process.send_signal(signal.SIGINT)
+    def end(self, number: int = signal.SIGINT) -> tuple[int, list[dict[str, Any]], str]:
+        """Sends a signal, by default that of Ctrl+C. Returns the exit status, the rows of standard output,
+        the text of standard error."""
+        self.process.send_signal(number)
         out, said = self.process.communicate(timeout=60)
         assert "Traceback" not in said
         return self.process.returncode, [json.loads(line) for line in out.splitlines()], said
@@ -57,13 +59,20 @@ def environment(**more: str) -> dict[str, str]:
 
 @pytest.fixture
 def served(shell: Shell) -> Iterator[Process]:
+    with started(shell, heed_signals) as process:
+        yield process
+
+
+@contextmanager
+def started(shell: Shell, before: Callable[[], None]) -> Iterator[Process]:
+    """A server with the key "secret", killed at the end. before: what the new process does first."""
     process = subprocess.Popen(
         command(shell),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         env=environment(VIDYA_SERVE_KEY="secret"),
-        preexec_fn=heed_signals,
+        preexec_fn=before,
     )
     try:
         assert process.stdout is not None
@@ -144,6 +153,16 @@ def test_ctrl_c_ends_what_streams_and_frees_the_home(shell: Shell, served: Proce
     assert status == 130 and time.monotonic() - began < 30
     with shell.home.lock():
         pass
+
+
+@pytest.mark.slow
+def test_a_server_in_the_background_of_a_shell_goes_on_ignoring_ctrl_c(shell: Shell) -> None:
+    with started(shell, ignore_sigint) as served:
+        served.process.send_signal(signal.SIGINT)
+        for _ in range(3):  # uvicorn looks ten times a second whether it is to end
+            time.sleep(0.2)
+            assert httpx2.get(f"{served.url}/health").status_code == 200
+        assert served.end(signal.SIGTERM)[0] == 130
 
 
 @pytest.mark.slow
