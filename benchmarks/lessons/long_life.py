@@ -87,6 +87,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
         if saved is None:
             result = {**like, "machine": machine(), "resumed": [], "rows": []}
         else:
+            result["machine"] = machine()
             result["resumed"].append(result["rows"][-1]["lessons"])
             options.say(f"goes on after lesson {result['resumed'][-1]}")
         tokenizer, model = load_tokenizer(folder), load_model(folder)

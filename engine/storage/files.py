@@ -16,6 +16,8 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
+from engine.storage.reading import is_special
+
 _LEFTOVER = re.compile(
     r"""\..+\.[0-9a-f]{32}\.tmp        # made by temporary_name; the others are of earlier versions:
     | \..+\.[0-9a-f]{32}               # atomic writes
@@ -147,7 +149,7 @@ def write_atomically(path: Path, text: str) -> None:
     OSError.
     """
     data = text.encode("utf-8", "surrogateescape")
-    if path.exists() and not path.is_file() and not path.is_dir():
+    if is_special(path):
         path.write_bytes(data)
         return
     with replacing(path.resolve()) as new:

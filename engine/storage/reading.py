@@ -17,6 +17,8 @@ JSON_BYTES = 4_000_000
 """Size limit of a JSON file such as a config. Real ones have a few thousand bytes."""
 JSON_DEPTH = 32
 """Limit of the nesting depth. Real configs have 4 levels."""
+SAVE_FIRST = "save what it gives as a file, and name that"
+"""The next step where a device or a pipe is refused."""
 
 
 def open_regular(path: Path, most: int | None = None, *, links: bool = True) -> BinaryIO:
@@ -42,8 +44,8 @@ def open_regular(path: Path, most: int | None = None, *, links: bool = True) -> 
 
 
 def is_special(path: Path) -> bool:
-    """True for a device, a pipe or a socket, whose reading may never end. False for a path that cannot be
-    looked at, which fails when it is read."""
+    """True for a device, a pipe or a socket: reading it may never end, and no file can replace it. False for
+    a path that cannot be looked at, which fails when it is used."""
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError):  # ValueError: a NUL byte in the path

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 from engine.errors import DataError, reason
-from engine.storage.reading import open_regular
+from engine.storage.reading import SAVE_FIRST, open_regular
 
 COMPRESSED = (".zst", ".gz")
 
@@ -32,9 +32,7 @@ def open_file(path: Path) -> BinaryIO:
     try:
         return open_regular(path)
     except ValueError as error:
-        raise DataError(
-            f"{path}: cannot be read ({error})", "save what it gives as a file, and name that"
-        ) from error
+        raise DataError(f"{path}: cannot be read ({error})", SAVE_FIRST) from error
 
 
 @contextmanager

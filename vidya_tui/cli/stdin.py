@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from engine.errors import DataError, VidyaError, reason
-from engine.storage.reading import is_special, open_regular
+from engine.storage.reading import SAVE_FIRST, is_special, open_regular
 from vidya_tui.cli.common import say
 
 PATIENCE = 2.0
@@ -67,9 +67,7 @@ class StoredFile(click.Path):
             )
         path: Any = super().convert(value, param, ctx)  # a Path, as path_type says
         if is_special(path):
-            raise DataError(
-                f"{path}: is no regular file", "save what it gives as a file, and name that"
-            )
+            raise DataError(f"{path}: is no regular file", SAVE_FIRST)
         return path
 
 

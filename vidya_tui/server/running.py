@@ -1,4 +1,4 @@
-"""Opens the socket, runs the server until Ctrl+C, handles signals and prints messages."""
+"""Opens the socket, runs the server until a signal ends it, and prints messages."""
 
 from __future__ import annotations
 
@@ -45,6 +45,12 @@ def url_of(taken: socket.socket) -> str:
     """The address to type into a client, without a path."""
     host, port = taken.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def ended_by() -> str:
+    """What ends the server: Ctrl+C, or a command where SIGINT is ignored, as in the background of a shell."""
+    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    return f"kill {os.getpid()}" if ignored else "Ctrl+C"
 
 
 class _Printer:
@@ -97,7 +103,7 @@ class _Server(uvicorn.Server):
         self._loop = asyncio.get_running_loop()
         self._loop.set_exception_handler(self._fault)
         await super().startup(sockets)
-        ready = f"serving {self._dispatcher.model} on {self._url}/v1; Ctrl+C ends it"
+        ready = f"serving {self._dispatcher.model} on {self._url}/v1; {ended_by()} ends it"
         self._printer.print(
             {"event": "ready", "url": self._url, "model": self._dispatcher.model}, ready
         )

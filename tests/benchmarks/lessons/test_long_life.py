@@ -110,7 +110,10 @@ def test_an_interrupted_life_goes_on(
         long_life.run(options)
     out = tmp_path / "out"
     assert [path.name for path in out.glob("*home*")] == ["long_life_home_3"]
+    later = {**long_life.machine(), "load_average": 99.0}
+    monkeypatch.setattr(long_life, "machine", lambda: later)
     result = long_life.run(options)
+    assert result["machine"] == later, "a report tells the machine of the last run"
     questions = [lesson.prompt[-1].text for lesson in make_lessons(6, 0)]
     assert taught == [*questions[:5], *questions[3:]], (
         "what came after the last row is taught again"
