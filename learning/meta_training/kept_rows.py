@@ -31,7 +31,8 @@ TALK = 72
 GENERAL = 2_000
 """Most everyday messages with an answer."""
 CONVERSATIONS = 1_500
-"""Most conversations of people. A target of one takes 96 KiB of the device's memory for 49,152 ids."""
+"""Most conversations of people. Each id to predict in them takes 96 KiB of the device's memory if the model
+has 49,152 ids: its reference is a row of log-probabilities."""
 
 
 @dataclass
@@ -50,7 +51,7 @@ class KeptRows:
     general: list[Pair]
     """Everyday messages and their answers."""
     asked: list[str]
-    """The book's questions, which are frames for other wordings."""
+    """The book's questions, which serve as frames for other wordings."""
     conversations: list[MetaRow] = field(default_factory=list)
     """People's conversations: on their words the model is held near the base."""
 
@@ -92,8 +93,7 @@ class KeptRows:
 
 
 def _conversations(writer: RowWriter, paths: Sequence[Path]) -> list[MetaRow]:
-    """Up to CONVERSATIONS, spread evenly over the files' documents, and always the same. The ends of answers
-    are not predicted, because a conversation may be cut anywhere."""
+    """Up to CONVERSATIONS rows, always the same ones, spread evenly over the documents of all files."""
     if not paths:
         return []
     documents = [
@@ -103,10 +103,11 @@ def _conversations(writer: RowWriter, paths: Sequence[Path]) -> list[MetaRow]:
         if document.turns and not document.held_out
     ]
     documents.sort(key=lambda document: document.lot)
-    rows = (writer.talk(document.turns) for document in documents)
+    rows = (writer.talk(document) for document in documents)
     found = list(islice((row for row in rows if row.places), CONVERSATIONS))
     if not found:
         raise DataError(
-            f"{', '.join(map(str, paths))}: no conversations", "give JSON lines with turns"
+            f"{', '.join(map(str, paths))}: no conversations to learn from",
+            "give JSON lines with turns of user and assistant",
         )
     return found

@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from engine.tokenizers.tokenizer import Tokenizer
+from learning.data.corpus import Document
 from learning.data.examples import Example, as_turns, from_turns
+from learning.data.tokens import encode_marked
 
 LONGEST = 180
 """Most ids of a conversation, the system prompt not counted."""
@@ -76,11 +78,14 @@ class RowWriter:
         """Pairs of message and answer, cut to LONGEST ids; all answers are to be predicted."""
         return self.of(from_turns(self.tokenizer, as_turns(pairs), LONGEST + self.start))
 
-    def talk(self, turns: Sequence[tuple[str, str]]) -> MetaRow:
-        """(role, text) pairs, cut to LONGEST ids; the assistant's words are to be predicted, without the ids
-        that end its answers."""
-        row = self.of(from_turns(self.tokenizer, turns, LONGEST + self.start))
-        return replace(row, places=tuple(i for i in row.places if row.ids[i] != self.end))
+    def talk(self, document: Document) -> MetaRow:
+        """A conversation of a corpus, cut to LONGEST ids. The assistant's words are to be predicted, but for
+        turns that are context without loss. The ids that end answers are not, because a corpus may break a
+        conversation off anywhere."""
+        row = self.of(from_turns(self.tokenizer, document.turns, LONGEST + self.start))
+        marked = encode_marked(document, self.tokenizer)[self.start :]
+        places = (i for i in row.places if marked[i] >= 0 and row.ids[i] != self.end)
+        return replace(row, places=tuple(places))
 
     def after(self, before: MetaRow, row: MetaRow) -> MetaRow:
         """The row behind another one; its own ids alone are to be predicted."""

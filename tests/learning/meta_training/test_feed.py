@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from queue import Queue
+from typing import Any
 
 import pytest
 import torch
@@ -99,8 +100,17 @@ def test_peoples_conversations_are_held(base: Path, chat: Tokenizer, tmp_path: P
         assert {int(at) // 10 for at in references} <= set(range(len(found))) and len(references)
 
 
-def turn(role: str, text: str) -> dict[str, str]:
-    return {"role": role, "text": text}
+def turn(role: str, text: str, weight: int = 1) -> dict[str, Any]:
+    return {"role": role, "text": text, "weight": weight}
+
+
+def test_turns_without_loss_are_context_of_a_conversation(chat: Tokenizer, tmp_path: Path) -> None:
+    row = [turn("user", "And you?"), turn("assistant", "I like fish.", 0)]
+    row += [turn("user", "And you?"), turn("assistant", "I like walks.")]
+    (tmp_path / "talk.jsonl").write_text(f"{json.dumps({'turns': row})}\n")
+    (found,) = KeptRows.of(chat, CONFIG.context, None, conversations=[tmp_path]).conversations
+    assert chat.decode([found.ids[i] for i in found.places]) == "I like walks."
+    assert "I like fish." in chat.decode(list(found.ids))
 
 
 def test_files_without_conversations_are_refused(chat: Tokenizer, tmp_path: Path) -> None:
