@@ -77,8 +77,8 @@ class Feed:
     """Batches in order. Use as a context, which ends the processes."""
 
     def __init__(self, source: FeedSource, kept: KeptRows, device: torch.device) -> None:
-        """kept: from which rows are added; its `own` and
-        `conversations` must have references when `begin` is called."""
+        """kept: from which rows are added. Its `own` and `conversations` must have references when `begin` is
+        called."""
         self.weak: list[MetaRow] = []
         """Lines of the book that come oftener."""
         self._source, self._kept, self._device = source, kept, device

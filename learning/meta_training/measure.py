@@ -1,11 +1,11 @@
 """The measure: the same questions at the start and at the end of a run.
 
-Facts of lives, of trained kinds and of kinds that are held out, are taught in groups of eight; those that are
-held out once more with pauses (learning.meta_training.plans), as in real use. They are asked in other words,
-for yes and no, about neighbours, and with the lesson before the message. Only the exact answer counts.
-Besides: the book, and how many general questions are answered by not knowing. A file of lessons can be
-measured too: JSON lines with "question", "answer", and lists "rewordings" and "paraphrases". Left out:
-answers that say the same in other words, which the benchmarks judge by keys.
+Facts of lives, of trained kinds and of kinds that are held out, are taught in groups of eight. Those of the
+held-out kinds are taught once more with pauses (learning.meta_training.plans), as in real use. All are asked
+in other words, for yes and no, about neighbours, and with the lesson before the message. Only the exact
+answer counts. Besides: the book, and how many general questions are answered by not knowing. A file of
+lessons can be measured too: JSON lines with "question", "answer", and lists "rewordings" and "paraphrases".
+Left out: answers that say the same in other words, which the benchmarks judge by keys.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ GROUP = 8
 """Facts that are taught together."""
 GENERAL = 150
 """General questions: the last of learning.text.openings, which is why they are not the base's own rows."""
-PAUSED = "unseen kinds, with pauses"
+WITH_PAUSES = "unseen kinds, with pauses"
+"""The group of questions whose lessons have pauses."""
 _FORM = 'a line is {"question": ..., "answer": ..., "rewordings": [...], "paraphrases": [...]}'
 
 
@@ -55,7 +56,7 @@ class Exam:
             "seen kinds": list(_groups_of_lives(facts, unseen=False)),
             "unseen kinds": list(_groups_of_lives(facts, unseen=True)),
         }
-        self.groups[PAUSED] = self.groups["unseen kinds"]
+        self.groups[WITH_PAUSES] = self.groups["unseen kinds"]
         if file:
             self.groups[file.name] = list(_groups_of_file(file))
         self._general = openings()[-GENERAL:]
@@ -70,7 +71,7 @@ class Exam:
         }
         for name, groups in self.groups.items():
             counts = found[name] = dict[str, tuple[int, int]]()
-            style = "paused" if name == PAUSED else "few"
+            style = "paused" if name == WITH_PAUSES else "few"
             for number, group in enumerate(groups):
                 self._ask(network, group, number, style, counts)
         return found

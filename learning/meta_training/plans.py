@@ -1,9 +1,10 @@
 """The rows of a lesson, and which of them each of its steps takes.
 
-Four styles: a few facts in twelve steps, many in sixteen, many in a chain, four at a time, each four with an
-optimizer of their own and earlier ones replayed, or with pauses: three at a time, and after each three what
-the pauses of a real lesson do (learning.lessons.consolidate). A pause rehearses one fact in other words, with
-an optimizer of its own. Left out: the steps (learning.meta_training.lesson).
+There are four styles. "few" teaches a few facts in twelve steps, "many" teaches many in sixteen. "chain"
+teaches four facts at a time, with an optimizer of their own, and replays earlier ones. "paused" teaches three
+at a time, and a pause follows each three, as in real use (learning.lessons.consolidate): it rehearses one
+fact after another in other words, each with an optimizer of its own. Left out: the steps
+(learning.meta_training.lesson).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from learning.lessons.consolidate import FORMS, REVISITS
 from learning.lessons.recipe import TeachSettings
 from learning.meta_training.kept_rows import TALK, KeptRows
 from learning.meta_training.packing import Numbers, PackedTargets, Packer
@@ -24,7 +26,7 @@ from learning.text.paraphrases import Frames, asked_otherwise
 from learning.text.variations import variations
 
 STYLES = ("few", "many", "chain", "paused", "paused")
-"""What is drawn from: two lessons of five have pauses."""
+"""Styles, one of which is drawn for a lesson: two lessons of five have pauses."""
 FACTS = {"few": 8, "many": 16, "chain": 16, "paused": 9, "tiny": 3}
 """Style -> most facts."""
 STEPS = {"few": 12, "many": 16, "tiny": 4}
@@ -33,13 +35,12 @@ CHAINED, CHAIN_STEPS = 4, 6
 """Facts of a part of a chain, and steps on it."""
 PAUSED, PAUSED_STEPS = 3, 5
 """Facts that are taught before a pause, and steps on them."""
-REHEARSALS, REHEARSAL_STEPS, FORMS = 6, 2, 6
-"""Rehearsals of the taught facts in a pause, steps of each, and wordings of the fact in a step."""
-REVISITS = 2
-"""Rehearsals of earlier facts in a pause, as real pauses revisit lessons."""
+REHEARSALS, REHEARSAL_STEPS = 6, 2
+"""Rehearsals in a pause of the three facts before it, and steps of each; REVISITS of earlier facts follow."""
 WORDINGS, PAUSE_WORDINGS = 4, 12
-"""Other wordings of a question, without and with pauses; a step takes TAKEN or FORMS of them. With pauses
-they are made as a real lesson's, also in the frames of other questions (learning.text.paraphrases)."""
+"""Other wordings of a question, without and with pauses; a step takes at most TAKEN of them, a
+rehearsal's FORMS. With pauses they are made as a real lesson's are, some of them in the frames of other
+questions (learning.text.paraphrases)."""
 TAKEN, REPLAYED = 2, 6
 """Wordings of a question, and earlier facts of a chain, in a step."""
 BOOK, BOOK_TAKEN = 20, 8
@@ -80,9 +81,9 @@ class _Part:
     number: int
     """Counted from 0, where the optimizer begins."""
     earlier: int
-    """Facts before this one are replayed."""
+    """The facts before this index may be replayed, but for those of the step itself."""
     rehearsal: bool = False
-    """In other words alone, and these weigh as much as the taught ones."""
+    """Whether it takes more wordings of a fact, and these weigh as much as the taught question."""
 
 
 def draw_style(rng: random.Random) -> str:
@@ -116,7 +117,8 @@ def plan_lesson(
     for part in _parts(len(taught), style, rng):
         most = FORMS if part.rehearsal else TAKEN
         other = [i for f in part.facts for i in rng.sample(spots[f], min(most, len(spots[f])))]
-        earlier = rng.sample(range(part.earlier), min(REPLAYED, part.earlier))
+        before = [fact for fact in range(part.earlier) if fact not in part.facts]
+        earlier = rng.sample(before, min(REPLAYED, len(before)))
         again = [*earlier, *rng.sample(book_spots, min(BOOK_TAKEN, len(book_spots)))]
         said = rng.sample(talk_spots, min(SAID_TAKEN, len(talk_spots)))
         kinds = (

@@ -12,7 +12,7 @@ from engine.errors import DataError
 from learning.meta_training import measure, plans
 from learning.meta_training.kept_rows import KeptRows
 from learning.meta_training.kinds import held_out_kinds
-from learning.meta_training.measure import PAUSED, Exam, report
+from learning.meta_training.measure import WITH_PAUSES, Exam, report
 from learning.meta_training.network import MergedNetwork
 from learning.meta_training.plans import LessonPlan, plan_lesson
 from learning.meta_training.questions import Pair
@@ -40,7 +40,7 @@ def test_it_counts_the_answers_of_every_kind(
     monkeypatch.setattr(plans, "STEPS", {"few": 2})
     exam = Exam(kept, 1, file)
     found = exam.measure(network)
-    names = ["book", "general questions", "seen kinds", "unseen kinds", PAUSED, "mine.jsonl"]
+    names = ["book", "general questions", "seen kinds", "unseen kinds", WITH_PAUSES, "mine.jsonl"]
     assert list(found) == names
     assert found["book"] == {"exact": (0, 30)}
     assert {kind: n for kind, (_, n) in found["mine.jsonl"].items()} == {
@@ -80,7 +80,7 @@ def test_kinds_that_are_held_out_are_taught_with_pauses_too(
     monkeypatch.setattr(measure, "plan_lesson", planned)
     exam = Exam(kept, 1)
     exam.measure(network)
-    assert exam.groups[PAUSED] == exam.groups["unseen kinds"]
+    assert exam.groups[WITH_PAUSES] == exam.groups["unseen kinds"]
     counts = [len(groups) for groups in exam.groups.values()]
     assert styles == ["few"] * sum(counts[:2]) + ["paused"] * counts[2]
 

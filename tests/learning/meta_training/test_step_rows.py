@@ -7,13 +7,13 @@ import random
 import numpy as np
 import pytest
 
+from learning.lessons.consolidate import REVISITS
 from learning.meta_training.kinds import HELD_OUT, held_out_kinds, trained_kinds
 from learning.meta_training.plans import (
     PAUSE_WORDINGS,
     PAUSED_STEPS,
     REHEARSAL_STEPS,
     REHEARSALS,
-    REVISITS,
     LessonPlan,
     plan_lesson,
 )
@@ -103,6 +103,9 @@ def test_a_lesson_with_pauses_rehearses_each_fact_alone(source: RowSource) -> No
     facts = [rows[at][0] for at in begun]
     assert sorted(facts[1:first]) == [0, 0, 1, 1, 2, 2] and facts[first] == 3
     assert set(facts[-REVISITS:]) <= {0, 1, 2}, "earlier ones are visited again"
+    assert all(len(set(taken)) == len(taken) for taken in rows), (
+        "a fact is not replayed beside itself"
+    )
     assert len(np.unique(plan.ids, axis=0)) > len(taught) * PAUSE_WORDINGS
     for at in begun[1:first]:
         words = plan.steps[at].targets
