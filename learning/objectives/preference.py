@@ -14,7 +14,7 @@ from torch import Tensor
 from engine.model import Model
 from learning.data.examples import Example
 from learning.maths.preference import avoidance_loss, dpo_loss
-from learning.objectives.forward import HiddenStates, row_log_probabilities, target_logits
+from learning.objectives.forward import HiddenStates, target_losses
 
 BETA = 0.1
 
@@ -26,12 +26,11 @@ def log_probabilities(
 
     half_life: tokens, > 0; a target counts 2^(-n / half_life), n the targets behind it in its example.
     """
-    logits, labels, rows = target_logits(model, examples)
-    weights = None
+    nll, rows = target_losses(model, examples)
     if half_life != math.inf:
         behind = [n for e in examples for n in reversed(range(e.targets))]
-        weights = 0.5 ** (torch.tensor(behind, device=logits.device) / half_life)
-    return row_log_probabilities(logits, labels, rows, len(examples), weights)
+        nll = nll * 0.5 ** (torch.tensor(behind, device=nll.device) / half_life)
+    return torch.zeros(len(examples), device=nll.device).index_add(0, rows, -nll)
 
 
 def preference_gradients(

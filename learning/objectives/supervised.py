@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import torch
-import torch.nn.functional as F
 
 from engine.model import Model
 from learning.data.examples import Example, micro_batches
-from learning.maths.kl import kl_divergence
-from learning.objectives.forward import HiddenStates, target_logits
+from learning.objectives.forward import HiddenStates, target_divergences, target_losses
 from learning.objectives.processes import ALONE, ProcessGroup
 from learning.objectives.settings import MICRO_TOKENS
 
@@ -49,8 +47,7 @@ def row_gradients(
     loss_sum = 0.0
     for group in micro_batches(examples, MICRO_TOKENS):
         pause()
-        logits, labels, rows = target_logits(model, [examples[i] for i in group])
-        nll = F.cross_entropy(logits, labels, reduction="none")
+        nll, rows = target_losses(model, [examples[i] for i in group])
         loss = (nll * torch.tensor([weights[i] for i in group], device=nll.device)[rows]).sum()
         loss.backward()  # type: ignore[no-untyped-call]
         loss_sum += loss.item()
@@ -77,11 +74,8 @@ def anchor_gradients(
     divergence_sum = 0.0
     for group in micro_batches(own, MICRO_TOKENS):
         pause()
-        members = [own[i] for i in group]
-        with torch.no_grad():
-            before, _, _ = target_logits(reference, members)
-        now, _, _ = target_logits(model, members)
-        divergence = kl_divergence(before, now).sum() / total
+        divergences = target_divergences(model, reference, [own[i] for i in group])
+        divergence = divergences.sum() / total
         (divergence * weight).backward()
         divergence_sum += divergence.item()
     return divergence_sum
