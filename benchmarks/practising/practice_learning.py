@@ -122,8 +122,8 @@ def run(options: BenchOptions) -> dict[str, Any]:
             for plan in plans:
                 if any((r["task"], r["seed"]) == (plan.task, seed) for r in result["runs"]):
                     continue
-                run = _practise(folder, plan, seed, set_ones, minutes, options)
-                result["runs"].append(run | {"command": command})
+                found = _practise(folder, plan, seed, set_ones, minutes, options)
+                result["runs"].append(found | {"command": command})
                 if options.out:
                     _write(options.out, stem, result)
     return result
