@@ -146,9 +146,13 @@ def write(
 
 def earlier(out: Path | None, name: str, like: Mapping[str, Any]) -> dict[str, Any]:
     """out/NAME.json, the result of an interrupted run that is to go on; {} if there is none, or if one of its
-    values is not as in `like`."""
+    values is not as in `like`. Raises DataError if it is damaged."""
     path = out / f"{name}.json" if out else None
     if path is None or not path.exists():
         return {}
-    found: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    try:
+        found: dict[str, Any] = dict(json.loads(path.read_text("utf-8")))
+    except (OSError, ValueError, TypeError) as error:
+        what = f"{path}: not the results of a benchmark, so this run cannot go on with them"
+        raise DataError(what, "move the file away, or name another folder: --out") from error
     return found if all(found.get(key) == value for key, value in like.items()) else {}

@@ -3,10 +3,65 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from benchmarks import BenchOptions
+from benchmarks.common.report import commands_of, earlier, machine, write
+from benchmarks.common.scratch import DEFAULT_MODEL
+
+
+def about_run(options: BenchOptions, benchmark: str) -> dict[str, Any]:
+    """What the results of most benchmarks say of a run: "benchmark", "quick" and "model"."""
+    model = options.model_name or DEFAULT_MODEL
+    return {"benchmark": benchmark, "quick": options.quick, "model": model}
+
+
+class ReportRows:
+    """The rows of a report, oldest first, each with the command that measured it as "command". NAME.json in
+    the output folder keeps them and NAME.md shows them."""
+
+    def __init__(
+        self,
+        out: Path | None,
+        name: str,
+        about: Mapping[str, Any],
+        command: str,
+        title: str,
+        parts: Callable[[dict[str, Any]], Iterable[str]],
+        *,
+        key: str = "rows",
+    ) -> None:
+        """out: the output folder; None: nothing is kept. about: what NAME.json says beside machine and rows;
+        rows of an earlier run are taken over if its file says the same. command: of this run. parts: makes
+        paragraphs and tables from the result. key: of the rows in NAME.json. Raises DataError if the file is
+        damaged."""
+        self._out, self._name, self._command = out, name, command
+        self._title, self._parts = title, parts
+        self.result: dict[str, Any] = {**earlier(out, name, about), **about, "machine": machine()}
+        """What NAME.json has."""
+        self.rows: list[dict[str, Any]] = self.result.setdefault(key, [])
+
+    def having(self, **values: object) -> list[dict[str, Any]]:
+        """The rows that have these values."""
+        return _having(self.rows, values)
+
+    def has(self, **values: object) -> bool:
+        """Whether a row has these values."""
+        return bool(self.having(**values))
+
+    def drop(self, **values: object) -> None:
+        """Removes the rows that have these values; the files keep them until `add`."""
+        gone = self.having(**values)
+        self.rows[:] = [row for row in self.rows if row not in gone]
+
+    def add(self, *rows: dict[str, Any]) -> None:
+        """Appends rows with this run's command, and writes both files. Raises DataError if it cannot."""
+        self.rows += [row | {"command": self._command} for row in rows]
+        if self._out is not None:
+            ran, parts = commands_of(self.rows), list(self._parts(self.result))
+            write(self._out, self._name, self._title, ran, parts, self.result)
 
 
 class KeptRows:
@@ -29,7 +84,7 @@ class KeptRows:
 
     def has(self, **values: object) -> bool:
         """Whether a row has these values."""
-        return any(all(row[key] == value for key, value in values.items()) for row in self.rows)
+        return bool(_having(self.rows, values))
 
     def add(self, row: dict[str, Any]) -> None:
         """Appends a row, to the file too."""
@@ -38,3 +93,7 @@ class KeptRows:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with self._path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(row) + "\n")
+
+
+def _having(rows: Iterable[dict[str, Any]], values: Mapping[str, object]) -> list[dict[str, Any]]:
+    return [row for row in rows if all(row.get(key) == value for key, value in values.items())]

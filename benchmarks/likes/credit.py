@@ -21,12 +21,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from benchmarks import DATA, BenchOptions
 from benchmarks.common.asked import names_asked, one_asked
-from benchmarks.common.report import commands_of, earlier, machine, table, write
+from benchmarks.common.report import table
+from benchmarks.common.rows import ReportRows, about_run
 from benchmarks.common.scratch import scratch_home
 from benchmarks.likes import credit_rewards
 from engine.config import Sampling
@@ -142,18 +144,10 @@ def run(options: BenchOptions) -> dict[str, Any]:
     name = "credit" if half == HALVES[0] else f"credit_{half}"
     variables = ["VIDYA_CREDIT_HALF", "VIDYA_CREDIT_ARMS"]
     command = options.command("credit", seeded=True, variables=variables)
-    same = {"quick": options.quick, "model": options.model_name or "10m"}
-    result: dict[str, Any] = {
-        "benchmark": "credit",
-        "machine": machine(),
-        **same,
-        "half": half,
-        "rows": earlier(None if options.quick else options.out, name, same).get("rows", []),
-    }
+    about = about_run(options, "credit") | {"half": half}
+    rows = ReportRows(options.out, name, about, command, TITLE, parts)
     for seed in options.seeds:
-        missing = [
-            a for a in arms if (a, seed) not in {(r["arm"], r["seed"]) for r in result["rows"]}
-        ]
+        missing = [arm for arm in arms if not rows.has(arm=arm, seed=seed)]
         if not missing:
             continue
         with scratch_home(options) as (home, model):
@@ -163,12 +157,9 @@ def run(options: BenchOptions) -> dict[str, Any]:
                 with _copy(home) as own:
                     row = _rate(own, model, known, ARMS[arm], seed, options.say)
                 row = {"arm": arm, "seed": seed, "taught": len(known), **row}
-                result["rows"].append(row | {"command": command})
+                rows.add(row)
                 options.say(f"seed {seed}, {arm}: {row}")
-                if options.out is not None:
-                    ran = commands_of(result["rows"])
-                    write(options.out, name, TITLE, ran, list(parts(result)), result)
-    return result
+    return rows.result
 
 
 def _rewards(options: BenchOptions, part: str) -> dict[str, Any]:
@@ -177,22 +168,14 @@ def _rewards(options: BenchOptions, part: str) -> dict[str, Any]:
     arms = credit_rewards.SLOW_ARMS if slow else credit_rewards.ARMS
     name = "credit_" + part.replace(" ", "_")
     command = options.command("credit", seeded=True, variables=["VIDYA_CREDIT_PART"])
-    same = {"quick": options.quick, "model": options.model_name or "10m"}
-    result: dict[str, Any] = {
-        "benchmark": "credit",
-        "machine": machine(),
-        **same,
-        "rows": earlier(None if options.quick else options.out, name, same).get("rows", []),
-    }
+    shown = partial(reward_parts, criterion=SLOW_CRITERION if slow else REWARDS_CRITERION)
+    about = about_run(options, "credit")
+    rows = ReportRows(options.out, name, about, command, REWARDS_TITLE, shown)
     with scratch_home(options) as (home, model):
         folder = ModelStore(home).resolve(model)
-        for row in credit_rewards.measure(folder, options.seeds, result["rows"], options, arms):
-            result["rows"].append(row | {"command": command})
-            if options.out is not None:
-                ran = commands_of(result["rows"])
-                shown = list(reward_parts(result, SLOW_CRITERION if slow else REWARDS_CRITERION))
-                write(options.out, name, REWARDS_TITLE, ran, shown, result)
-    return result
+        for row in credit_rewards.measure(folder, options.seeds, rows.rows, options, arms):
+            rows.add(row)
+    return rows.result
 
 
 def reward_parts(result: dict[str, Any], criterion: str) -> Iterator[str]:

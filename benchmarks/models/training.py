@@ -13,7 +13,8 @@ from typing import Any
 
 from benchmarks import BenchOptions
 from benchmarks.common.asked import names_asked
-from benchmarks.common.report import commands_of, earlier, machine, median, table, write
+from benchmarks.common.report import machine, median, table
+from benchmarks.common.rows import ReportRows
 from benchmarks.common.scratch import scratch_home
 from benchmarks.common.workers import Worker
 from benchmarks.models.decode import environment_of
@@ -46,10 +47,9 @@ KNOWN = 0.95
 def run(options: BenchOptions) -> dict[str, Any]:
     """Measures everything; writes training.md and training.json if `options.out` is set. Raises NotFound for
     an unknown part."""
-    place = None if options.quick else options.out
-    where, rows = machine(), earlier(place, "training", {"quick": False}).get("rows", [])
+    about = {"benchmark": "training", "quick": options.quick}
     command = options.command("training", variables=["VIDYA_TRAINING"])
-    measured = {(row["work"], row["size"]) for row in rows}
+    rows = ReportRows(options.out, "training", about, command, "Training speed", parts)
     sizes = ("10m",) if options.quick else ("10m", "49m")
     rounds, epochs = (1, 1) if options.quick else (ROUNDS, EPOCHS)
     works = [("pretrain", rounds, STEPS), ("pretrain of 32", rounds, LONG_STEPS)]
@@ -57,15 +57,6 @@ def run(options: BenchOptions) -> dict[str, Any]:
     wanted = names_asked(
         "VIDYA_TRAINING", [f"{work} {size}" for work, _, _ in works for size in sizes]
     )
-
-    def so_far() -> dict[str, Any]:
-        """Writes the results so far, so that an interrupted run leaves something."""
-        where["load_average_after"] = machine()["load_average"]
-        result = {"benchmark": "training", "machine": where, "quick": options.quick, "rows": rows}
-        if options.out is not None:
-            ran = commands_of(rows)
-            write(options.out, "training", "Training speed", ran, parts(result), result)
-        return result
 
     with scratch_home(options) as (home, model), ExitStack() as stack:
         folder = home.models_path / model if options.model else SHIPPED / BASE
@@ -82,11 +73,11 @@ def run(options: BenchOptions) -> dict[str, Any]:
             stack.callback(worker.close)
         for work, times, count in works:
             for size in sizes:
-                if f"{work} {size}" in wanted and (work, size) not in measured:
+                if f"{work} {size}" in wanted and not rows.has(work=work, size=size):
                     found = measure(workers, work, size, times, count, options)
-                    rows += [row | {"command": command} for row in found]
-                    so_far()
-    return so_far()
+                    rows.result["machine"]["load_average_after"] = machine()["load_average"]
+                    rows.add(*found)
+    return rows.result
 
 
 def seconds_to(recall: float, curve: list[tuple[int, float, float]]) -> float | None:

@@ -20,15 +20,8 @@ from typing import Any
 from benchmarks import BenchOptions
 from benchmarks.common.asked import names_asked, one_asked
 from benchmarks.common.pupil import Pupil
-from benchmarks.common.report import (
-    commands_of,
-    deviation,
-    earlier,
-    machine,
-    table,
-    with_deviation,
-    write,
-)
+from benchmarks.common.report import deviation, table, with_deviation
+from benchmarks.common.rows import ReportRows
 from benchmarks.common.scratch import scratch_home
 from benchmarks.practising import curriculum_sources
 from benchmarks.practising.curriculum_made import MadeLearner
@@ -115,24 +108,15 @@ def run(options: BenchOptions) -> dict[str, Any]:
     usual = list(ARMS) if part == "made" else list(ARMS)[:3]
     arms = names_asked("VIDYA_CURRICULUM_ARMS", ARMS, usual)
     name = "curriculum" if part == "made" else "curriculum_sums"
-    result: dict[str, Any] = {
-        "benchmark": "curriculum",
-        "machine": machine(),
-        "quick": options.quick,
-        "part": part,
-        "rows": earlier(options.out, name, {}).get("rows", []),
-    }
+    about = {"benchmark": "curriculum", "quick": options.quick, "part": part}
     variables = ["VIDYA_CURRICULUM_PART", "VIDYA_CURRICULUM_ARMS"]
     command = options.command("curriculum", seeded=True, variables=variables)
-    done = {(row["arm"], row["seed"]) for row in result["rows"]}
+    rows = ReportRows(options.out, name, about, command, TITLE, parts)
     measure = _made if part == "made" else _sums
-    for row in measure(options, lambda seed: [a for a in arms if (a, seed) not in done]):
-        result["rows"].append(row | {"command": command})
+    for row in measure(options, lambda seed: [a for a in arms if not rows.has(arm=a, seed=seed)]):
+        rows.add(row)
         options.say(f"seed {row['seed']}, {row['arm']}: {row['curve'][-1]}")
-        if options.out is not None:
-            ran = commands_of(result["rows"])
-            write(options.out, name, TITLE, ran, list(parts(result)), result)
-    return result
+    return rows.result
 
 
 Missing = Callable[[int], Sequence[str]]

@@ -21,15 +21,8 @@ from typing import Any
 from benchmarks import BenchOptions
 from benchmarks.common.asked import names_asked, number_asked
 from benchmarks.common.corpus import corpus_files
-from benchmarks.common.report import (
-    commands_of,
-    deviation,
-    earlier,
-    machine,
-    table,
-    with_deviation,
-    write,
-)
+from benchmarks.common.report import deviation, table, with_deviation
+from benchmarks.common.rows import ReportRows
 from engine.config import ModelConfig
 from engine.tokenizers.load import load_tokenizer
 from engine.tokenizers.tokenizer import Tokenizer
@@ -79,28 +72,19 @@ def run(options: BenchOptions) -> dict[str, Any]:
         tokens = 16 * SETTINGS.step_tokens
     tokenizer = load_tokenizer(SHIPPED / "10m")
     corpus = _corpus(tokenizer)
-    about = {"tokens": tokens, "quick": options.quick, "sources": corpus.by_source()}
-    result: dict[str, Any] = {
-        "benchmark": "curriculum",
-        "part": "sources",
-        "machine": machine(),
-        **about,
-        "rows": earlier(options.out, NAME, about).get("rows", []),
-    }
-    done = {(row["arm"], row["seed"]) for row in result["rows"]}
+    about = {"benchmark": "curriculum", "part": "sources", "tokens": tokens}
+    about |= {"quick": options.quick, "sources": corpus.by_source()}
     variables = [f"VIDYA_CURRICULUM_{name}" for name in ("PART", "ARMS", "TOKENS")]
     command = options.command("curriculum", seeded=True, variables=[*variables, "VIDYA_CORPUS"])
+    rows = ReportRows(options.out, NAME, about, command, TITLE, parts)
     for seed in options.seeds:
         for arm in arms:
-            if (arm, seed) in done:
+            if rows.has(arm=arm, seed=seed):
                 continue
             row = _trained(corpus, tokenizer, arm, seed, tokens, options)
-            result["rows"].append(row | {"command": command})
+            rows.add(row)
             options.say(f"seed {seed}, {arm}: {row['curve'][-1]}")
-            if options.out is not None:
-                ran = commands_of(result["rows"])
-                write(options.out, NAME, TITLE, ran, list(parts(result)), result)
-    return result
+    return rows.result
 
 
 def _corpus(tokenizer: Tokenizer) -> Corpus:

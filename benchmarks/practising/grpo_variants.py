@@ -15,16 +15,9 @@ from typing import Any
 from benchmarks import BenchOptions
 from benchmarks.common.asked import count_asked, names_asked
 from benchmarks.common.pupil import QUICK_PRACTICE, Pupil
-from benchmarks.common.report import (
-    commands_of,
-    deviation,
-    earlier,
-    machine,
-    table,
-    with_deviation,
-    write,
-)
-from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
+from benchmarks.common.report import deviation, table, with_deviation
+from benchmarks.common.rows import ReportRows, about_run
+from benchmarks.common.scratch import scratch_home
 from learning.models.store import ModelStore
 from learning.practice.options import with_options
 from learning.practice.sampling.rollouts import Drawn
@@ -81,20 +74,15 @@ class Unbuffered(GrpoTrainer):
 def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`."""
     budget = 64 if options.quick else count_asked("VIDYA_TOKENS", TOKENS)
-    same = {"quick": options.quick, "model": options.model_name or DEFAULT_MODEL, "tokens": budget}
-    result: dict[str, Any] = {"benchmark": NAME, "machine": machine(), **same}
-    result["rows"] = earlier(options.out, NAME, same).get("rows", [])
+    about = about_run(options, NAME) | {"tokens": budget}
     tasks, arms = names_asked("VIDYA_TASKS", TASKS), names_asked("VIDYA_VARIANTS", ARMS)
     command = options.command(NAME, seeded=True, variables=VARIABLES)
+    rows = ReportRows(options.out, NAME, about, command, TITLE, parts)
     with scratch_home(options) as (home, name):
         folder = ModelStore(home).resolve(name)
         for seed in options.seeds:
             for task_name in tasks:
-                done = {
-                    row["arm"]
-                    for row in result["rows"]
-                    if (row["task"], row["seed"]) == (task_name, seed)
-                }
+                done = [row["arm"] for row in rows.having(task=task_name, seed=seed)]
                 if not (missing := [arm for arm in arms if arm not in done]):
                     continue
                 settings = QUICK if options.quick else PracticeSettings()
@@ -103,14 +91,10 @@ def run(options: BenchOptions) -> dict[str, Any]:
                 options.say(f"{task_name}, seed {seed}: warm-up of {last.step} steps")
                 for arm in missing:
                     row = _practised(warm.copied(), task, settings, seed, ARMS[arm], budget)
-                    kept = {"task": task_name, "arm": arm, "seed": seed, "command": command}
-                    result["rows"].append(kept | row)
+                    rows.add({"task": task_name, "arm": arm, "seed": seed, **row})
                     options.say(f"{task_name}, {arm}, seed {seed}: {row}")
-                    if options.out is not None:
-                        ran = commands_of(result["rows"])
-                        write(options.out, NAME, TITLE, ran, list(parts(result)), result)
                 task.close()
-    return result
+    return rows.result
 
 
 def _practised(

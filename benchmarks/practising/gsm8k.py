@@ -22,16 +22,9 @@ from typing import Any
 from benchmarks import BenchOptions
 from benchmarks.common.asked import count_asked
 from benchmarks.common.pupil import Pupil
-from benchmarks.common.report import (
-    commands_of,
-    deviation,
-    earlier,
-    machine,
-    table,
-    with_deviation,
-    write,
-)
-from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
+from benchmarks.common.report import deviation, table, with_deviation
+from benchmarks.common.rows import ReportRows, about_run
+from benchmarks.common.scratch import scratch_home
 from engine.errors import ConfigError
 from learning.maths.paired import changes, mcnemar
 from learning.models.store import ModelStore
@@ -88,27 +81,23 @@ def run(options: BenchOptions) -> dict[str, Any]:
             count_asked("VIDYA_STEPS", STEPS, least=1),
         )
     )
-    same = {"quick": options.quick, "model": options.model_name or DEFAULT_MODEL}
-    same |= {"warm_up": warm, "steps": steps}
-    result: dict[str, Any] = {"benchmark": NAME, "machine": machine(), **same}
-    rows = earlier(options.out, NAME, same).get("rows", [])
-    result["rows"] = rows = [row for row in rows if len(row["right"]) == len(STAGES)]
+    about = about_run(options, NAME) | {"warm_up": warm, "steps": steps}
     command = options.command(NAME, seeded=True, variables=VARIABLES)
+    rows = ReportRows(options.out, NAME, about, command, TITLE, parts)
     with tempfile.TemporaryDirectory() as made, scratch_home(options) as (home, name):
         data = _data(Path(made), options.quick)
         folder = ModelStore(home).resolve(name)
         for seed in options.seeds:
             for way in WAYS:
-                if any((row["way"], row["seed"]) == (way, seed) for row in rows):
+                found = rows.having(way=way, seed=seed)
+                if any(len(row["right"]) == len(STAGES) for row in found):
                     continue
-                begun = {"way": way, "seed": seed, "command": command}
-                rows.append(begun | {"right": [], "calls": [], "seconds": []})
-                for stage in _stages(folder, data, way, seed, warm, steps, options, rows[-1]):
-                    options.say(f"{way}, seed {seed}: {stage}: {rows[-1]}")
-                    if options.out is not None:
-                        ran = commands_of(rows)
-                        write(options.out, NAME, TITLE, ran, list(parts(result)), result)
-    return result
+                row = {"way": way, "seed": seed, "right": [], "calls": [], "seconds": []}
+                for stage in _stages(folder, data, way, seed, warm, steps, options, row):
+                    options.say(f"{way}, seed {seed}: {stage}: {row}")
+                    rows.drop(way=way, seed=seed)
+                    rows.add(row)
+    return rows.result
 
 
 def _stages(

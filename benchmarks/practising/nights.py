@@ -16,21 +16,19 @@ import signal
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from benchmarks import BenchOptions
 from benchmarks.common.asked import one_asked
 from benchmarks.common.pupil import QUICK_PRACTICE, Pupil
 from benchmarks.common.report import (
-    commands_of,
     deviation,
-    earlier,
-    machine,
     table,
     with_deviation,
-    write,
 )
-from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
+from benchmarks.common.rows import ReportRows, about_run
+from benchmarks.common.scratch import scratch_home
 from benchmarks.crashes.crash_look import known, look, settled
 from benchmarks.lessons.collapse_data import make_yardstick
 from engine.config import Sampling
@@ -113,22 +111,18 @@ QUICK = Part("nights", 1, 0.2, 3, THREE.title, THREE.criterion)
 def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`. VIDYA_NIGHTS_PART: "three" (default) or "ten". Raises NotFound for another."""
     part = QUICK if options.quick else PARTS[one_asked("VIDYA_NIGHTS_PART", list(PARTS))]
-    same = {"quick": options.quick, "model": options.model_name or DEFAULT_MODEL}
-    result: dict[str, Any] = {"benchmark": part.name, "machine": machine(), **same}
-    result["rows"] = earlier(options.out, part.name, same).get("rows", [])
     variables = ["VIDYA_NIGHTS_PART", "VIDYA_CORPUS"]
     command = options.command("nights", seeded=True, variables=variables)
+    about = about_run(options, part.name)
+    rows = ReportRows(options.out, part.name, about, command, part.title, partial(parts, part))
     for seed in options.seeds:
-        if sum(row["seed"] == seed for row in result["rows"]) > part.nights:
+        if len(rows.having(seed=seed)) > part.nights:
             continue
-        rows = [row for row in result["rows"] if row["seed"] != seed]
+        rows.drop(seed=seed)
         for row in _Nights(part, seed, options).rows():
             options.say(f"seed {seed}, " + ", ".join(f"{k} {value}" for k, value in row.items()))
-            rows.append({"seed": seed, **row, "command": command})
-            result["rows"] = rows
-            if options.out is not None:
-                _write(part, options, result)
-    return result
+            rows.add({"seed": seed, **row})
+    return rows.result
 
 
 class _Nights:
@@ -315,11 +309,6 @@ class _Owner:
         """Waits for all lessons."""
         while self.journal.waiting_count() or self.journal.to_undo():
             self.until(LessonDone, Failed)
-
-
-def _write(part: Part, options: BenchOptions, result: dict[str, Any]) -> None:
-    ran = commands_of(result["rows"])
-    write(options.out, part.name, part.title, ran, list(parts(part, result)), result)  # type: ignore[arg-type]
 
 
 def parts(part: Part, result: dict[str, Any]) -> Iterator[str]:

@@ -21,13 +21,8 @@ import torch
 from benchmarks import BenchOptions
 from benchmarks.common.asked import names_asked
 from benchmarks.common.pupil import Pupil
-from benchmarks.common.report import (
-    commands_of,
-    earlier,
-    machine,
-    write,
-)
-from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
+from benchmarks.common.rows import ReportRows, about_run
+from benchmarks.common.scratch import scratch_home
 from benchmarks.practising.one_example_report import Row, tables
 from learning.models.store import ModelStore
 from learning.practice.settings import FewSettings, PracticeSettings
@@ -130,25 +125,21 @@ def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`; --quick measures the first task only. Raises NotFound for a part or a task."""
     chosen_parts = tuple(names_asked("VIDYA_ONE_EXAMPLE_PART", PARTS))
     chosen_tasks = tuple(names_asked("VIDYA_ONE_EXAMPLE_TASK", TASKS))
-    same = {"quick": options.quick, "model": options.model_name or DEFAULT_MODEL}
     variables = ["VIDYA_ONE_EXAMPLE_PART", "VIDYA_ONE_EXAMPLE_TASK"]
     command = options.command("one_example", seeded=True, variables=variables)
-    result: dict[str, Any] = {
-        "benchmark": "one_example",
-        "machine": machine(),
-        **same,
-        "rows": earlier(options.out, "one_example", same).get("rows", []),
-    }
+    about = about_run(options, "one_example")
+    rows = ReportRows(options.out, "one_example", about, command, TITLE, parts)
     with scratch_home(options) as (home, name):
         pupil = Pupil.loaded(ModelStore(home).resolve(name))
         for task in chosen_tasks[: 1 if options.quick else None]:
-            for row in _rows(pupil, task, chosen_parts, result["rows"], options):
-                result["rows"].append(row | {"command": command})
-                if options.out is not None:
-                    ran = commands_of(result["rows"])
-                    said = [CRITERION + ARMS, *tables(result)]
-                    write(options.out, "one_example", TITLE, ran, said, result)
-    return result
+            for row in _rows(pupil, task, chosen_parts, rows.rows, options):
+                rows.add(row)
+    return rows.result
+
+
+def parts(result: dict[str, Any]) -> list[str]:
+    """The report: criterion, arms, tables."""
+    return [CRITERION + ARMS, *tables(result)]
 
 
 def _rows(

@@ -25,15 +25,8 @@ from typing import Any
 from benchmarks import BenchOptions
 from benchmarks.common.asked import names_asked, number_asked
 from benchmarks.common.pupil import QUICK_PRACTICE, Kept
-from benchmarks.common.report import (
-    commands_of,
-    deviation,
-    earlier,
-    machine,
-    table,
-    with_deviation,
-    write,
-)
+from benchmarks.common.report import deviation, table, with_deviation
+from benchmarks.common.rows import ReportRows
 from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
 from benchmarks.lessons.collapse_data import make_yardstick
 from engine.model import Model
@@ -94,7 +87,7 @@ SETTINGS = PracticeSettings()
 """Of the full run: those of `vidya practice`."""
 QUICK = with_options(SETTINGS, (*QUICK_PRACTICE, "warm_up.enough=0"))
 
-
+TITLE = "What practice gains"
 VARIABLES = ("VIDYA_TASKS", "VIDYA_MINUTES", "VIDYA_PRACTICE_OPTIONS", "VIDYA_CORPUS")
 
 
@@ -105,28 +98,21 @@ def run(options: BenchOptions) -> dict[str, Any]:
     plans = [plan for plan in PLANS if plan.task in wanted]
     set_ones = os.environ.get("VIDYA_PRACTICE_OPTIONS", "").split()
     stem = options.stem("practice_learning")
-    same: dict[str, Any] = {
-        "model": options.model_name or DEFAULT_MODEL,
-        "options": set_ones or None,
-    }
+    about: dict[str, Any] = {"model": options.model_name or DEFAULT_MODEL}
+    about["options"] = set_ones or None
     asked = number_asked("VIDYA_MINUTES")
     minutes = MINUTES if asked is None else asked
     # None where it is the usual, as in results from before it was told
-    same |= {"quick": options.quick or None, "minutes": None if minutes == MINUTES else minutes}
-    result: dict[str, Any] = {"machine": machine(), **same, "runs": []}
-    result["runs"] = earlier(options.out, stem, same).get("runs", [])
+    about |= {"quick": options.quick or None, "minutes": None if minutes == MINUTES else minutes}
     command = options.command("practice_learning", seeded=True, variables=VARIABLES)
+    runs = ReportRows(options.out, stem, about, command, TITLE, parts, key="runs")
     with scratch_home(options) as (home, name):
         folder = ModelStore(home).resolve(name)
         for seed in options.seeds:
             for plan in plans:
-                if any((r["task"], r["seed"]) == (plan.task, seed) for r in result["runs"]):
-                    continue
-                found = _practise(folder, plan, seed, set_ones, minutes, options)
-                result["runs"].append(found | {"command": command})
-                if options.out:
-                    _write(options.out, stem, result)
-    return result
+                if not runs.has(task=plan.task, seed=seed):
+                    runs.add(_practise(folder, plan, seed, set_ones, minutes, options))
+    return runs.result
 
 
 def _practise(
@@ -264,7 +250,8 @@ def _criteria(runs: list[dict[str, Any]]) -> list[str]:
     return found
 
 
-def _write(out: Path, name: str, result: dict[str, Any]) -> None:
+def parts(result: dict[str, Any]) -> list[str]:
+    """The report: settings, means over the seeds, each run."""
     rows = []
     for r in result["runs"]:
         was, now = r["before"], r["after"]
@@ -301,7 +288,7 @@ def _write(out: Path, name: str, result: dict[str, Any]) -> None:
     settings = with_options(SETTINGS, result["options"] or ())
     counts = {r["task"]: r["held_out"] for r in result["runs"]}
     held = ", ".join(f"`{task}` {count}" for task, count in counts.items())
-    parts = [
+    return [
         f"Model {result['model']}. Accuracy on held-out problems ({held}) under greedy "
         f"decoding; {settings.groups} problems a step, {settings.group_size} answers to "
         f"each, two optimizer steps. Talk: "
@@ -344,4 +331,3 @@ def _write(out: Path, name: str, result: dict[str, Any]) -> None:
             ],
         ),
     ]
-    write(out, name, "What practice gains", commands_of(result["runs"]), parts, result)

@@ -21,16 +21,9 @@ from typing import Any
 from benchmarks import BenchOptions
 from benchmarks.common.asked import names_asked
 from benchmarks.common.pupil import Pupil
-from benchmarks.common.report import (
-    commands_of,
-    deviation,
-    earlier,
-    machine,
-    table,
-    with_deviation,
-    write,
-)
-from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
+from benchmarks.common.report import deviation, table, with_deviation
+from benchmarks.common.rows import ReportRows, about_run
+from benchmarks.common.scratch import scratch_home
 from learning.curriculum.methods import ArmChoice, Uniform
 from learning.curriculum.settings import CurriculumSettings
 from learning.maths.learnability import adversarial, learnability
@@ -92,25 +85,17 @@ ARMS_VARIABLE = "VIDYA_SELF_PLAY_ARMS"
 def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`. Raises NotFound for an arm."""
     arms = names_asked(ARMS_VARIABLE, ARMS)
-    same = {"quick": options.quick, "model": options.model_name or DEFAULT_MODEL}
-    result: dict[str, Any] = {
-        "benchmark": "self_play",
-        "machine": machine(),
-        **same,
-        "rows": earlier(options.out, "self_play", same).get("rows", []),
-    }
     command = options.command("self_play", seeded=True, variables=[ARMS_VARIABLE])
+    about = about_run(options, "self_play")
+    rows = ReportRows(options.out, "self_play", about, command, TITLE, parts)
     with scratch_home(options) as (home, name):
         folder = ModelStore(home).resolve(name)
         for seed in options.seeds:
-            there = {row["arm"]: row for row in result["rows"] if row["seed"] == seed}
+            there = {row["arm"]: row for row in rows.having(seed=seed)}
             for row in _rows(folder, seed, [a for a in arms if a not in there], there, options):
-                result["rows"].append(row | {"command": command})
+                rows.add(row)
                 options.say(f"seed {seed}, {row['arm']}: {row['curve'][-1]}")
-                if options.out is not None:
-                    ran = commands_of(result["rows"])
-                    write(options.out, "self_play", TITLE, ran, list(parts(result)), result)
-    return result
+    return rows.result
 
 
 def _rows(

@@ -20,8 +20,9 @@ from typing import Any
 from benchmarks import BenchOptions
 from benchmarks.common.asked import count_asked
 from benchmarks.common.pupil import QUICK_PRACTICE, Pupil
-from benchmarks.common.report import commands_of, earlier, machine, table, write
-from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
+from benchmarks.common.report import table
+from benchmarks.common.rows import ReportRows, about_run
+from benchmarks.common.scratch import scratch_home
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.models.store import ModelStore
 from learning.practice.options import with_options
@@ -50,30 +51,20 @@ def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`. Raises DataError for steps that are no number."""
     wanted = [name for name in os.environ.get("VIDYA_TASKS", "").split(",") if name] or TASKS
     steps = 1 if options.quick else count_asked("VIDYA_STEPS", STEPS, least=1)
-    same = {"quick": options.quick, "model": options.model_name or DEFAULT_MODEL, "steps": steps}
-    result: dict[str, Any] = {
-        "benchmark": NAME,
-        "machine": machine(),
-        **same,
-        "rows": earlier(None if options.quick else options.out, NAME, same).get("rows", []),
-    }
+    about = about_run(options, NAME) | {"steps": steps}
     command = options.command(NAME, seeded=True, variables=VARIABLES)
+    rows = ReportRows(options.out, NAME, about, command, TITLE, parts)
     with scratch_home(options) as (home, name):
         folder = ModelStore(home).resolve(name)
         for seed in options.seeds:
             for task in wanted:
                 for arm in ARMS:
-                    key = (task, arm, seed)
-                    if key in {(r["task"], r["arm"], r["seed"]) for r in result["rows"]}:
+                    if rows.has(task=task, arm=arm, seed=seed):
                         continue
                     row = _measured(folder, task, seed, steps, arm, options.quick)
-                    kept = {"task": task, "arm": arm, "seed": seed, "command": command}
-                    result["rows"].append(kept | row)
+                    rows.add({"task": task, "arm": arm, "seed": seed, **row})
                     options.say(f"{task}, {arm}, seed {seed}: {row}")
-                    if options.out is not None:
-                        ran = commands_of(result["rows"])
-                        write(options.out, NAME, TITLE, ran, list(parts(result)), result)
-    return result
+    return rows.result
 
 
 def parts(result: dict[str, Any]) -> Iterator[str]:

@@ -22,15 +22,8 @@ from typing import Any
 from benchmarks import BenchOptions
 from benchmarks.common.asked import count_asked, names_asked
 from benchmarks.common.pupil import Pupil
-from benchmarks.common.report import (
-    commands_of,
-    deviation,
-    earlier,
-    machine,
-    table,
-    with_deviation,
-    write,
-)
+from benchmarks.common.report import deviation, table, with_deviation
+from benchmarks.common.rows import ReportRows, about_run
 from benchmarks.common.scratch import scratch_home
 from learning.maths.alarm import alarms
 from learning.models.store import ModelStore
@@ -108,26 +101,17 @@ def run(options: BenchOptions) -> dict[str, Any]:
     name = options.stem("tools")
     variables = ["VIDYA_TOOLS_ARMS", "VIDYA_TOOLS_STEPS"]
     command = options.command("tools", seeded=True, variables=variables)
-    same = {"quick": options.quick, "model": options.model_name or "10m", "steps": steps, **TOOL}
-    result: dict[str, Any] = {
-        "benchmark": "tools",
-        "machine": machine(),
-        **same,
-        "rows": earlier(options.out, name, same).get("rows", []),
-    }
-    done = {(row["arm"], row["seed"]) for row in result["rows"]}
+    about = about_run(options, "tools") | {"steps": steps, **TOOL}
+    rows = ReportRows(options.out, name, about, command, TITLE, parts)
     with scratch_home(options) as (home, model):
         folder = ModelStore(home).resolve(model)
         for seed in options.seeds:
-            missing = [arm for arm in ARMS if arm in arms and (arm, seed) not in done]
-            earlier_ones = [row["warm_up"] for row in result["rows"] if row["seed"] == seed]
-            taken = min(earlier_ones, default=SETTINGS.warm_up.steps)
+            done = {row["arm"]: row["warm_up"] for row in rows.having(seed=seed)}
+            missing = [arm for arm in ARMS if arm in arms and arm not in done]
+            taken = min(done.values(), default=SETTINGS.warm_up.steps)
             for row in _arms(folder, seed, missing, taken, steps, options):
-                result["rows"].append(row | {"command": command})
-                if options.out is not None:
-                    ran = commands_of(result["rows"])
-                    write(options.out, name, TITLE, ran, list(parts(result)), result)
-    return result
+                rows.add(row)
+    return rows.result
 
 
 def _arms(

@@ -19,15 +19,8 @@ from typing import Any
 from benchmarks import BenchOptions
 from benchmarks.common.asked import counts_asked, one_asked
 from benchmarks.common.pupil import Pupil
-from benchmarks.common.report import (
-    commands_of,
-    deviation,
-    earlier,
-    machine,
-    table,
-    with_deviation,
-    write,
-)
+from benchmarks.common.report import deviation, table, with_deviation
+from benchmarks.common.rows import ReportRows, about_run
 from benchmarks.common.scratch import scratch_home
 from learning.models.store import ModelStore
 from learning.practice.critic import ReplyCritic
@@ -80,26 +73,17 @@ def run(options: BenchOptions) -> dict[str, Any]:
     name = "umbrella_talk" if partner == "reminds" else f"umbrella_talk_{partner}"
     variables = ["VIDYA_TALK_PARTNER", "VIDYA_TALK_SMALL_TALK"]
     command = options.command("umbrella_talk", seeded=True, variables=variables)
-    same = {"quick": options.quick, "model": options.model_name or "10m"}
-    result: dict[str, Any] = {
-        "benchmark": "umbrella_talk",
-        "machine": machine(),
-        **same,
-        "partner": partner,
-        "rows": earlier(None if options.quick else options.out, name, same).get("rows", []),
-    }
-    done = {(row["arm"], row["small_talk"], row["seed"]) for row in result["rows"]}
+    about = about_run(options, "umbrella_talk") | {"partner": partner}
+    rows = ReportRows(options.out, name, about, command, TITLE, parts)
     with scratch_home(options) as (home, model):
         folder = ModelStore(home).resolve(model)
         for count in turns[:1] if options.quick else turns:
             for seed in options.seeds:
-                missing = [arm for arm in ARMS if (arm, count, seed) not in done]
+                done = [row["arm"] for row in rows.having(small_talk=count, seed=seed)]
+                missing = [arm for arm in ARMS if arm not in done]
                 for row in _arms(folder, count, partner, seed, missing, options):
-                    result["rows"].append(row | {"command": command})
-                    if options.out is not None:
-                        ran = commands_of(result["rows"])
-                        write(options.out, name, TITLE, ran, list(parts(result)), result)
-    return result
+                    rows.add(row)
+    return rows.result
 
 
 def parts(result: dict[str, Any]) -> Iterator[str]:

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from benchmarks import BenchOptions
-from benchmarks.common.rows import KeptRows
+from benchmarks.common.report import NOT_KEPT
+from benchmarks.common.rows import KeptRows, ReportRows, about_run
+from engine.errors import DataError
 
 
 def test_a_run_goes_on_where_it_was_ended(tmp_path: Path) -> None:
@@ -32,3 +39,74 @@ def test_without_a_file_nothing_is_kept() -> None:
     kept = KeptRows(None)
     kept.add({"seed": 0})
     assert kept.has(seed=0) and KeptRows(None).rows == []
+
+
+def shown(result: dict[str, Any]) -> Iterator[str]:
+    yield " ".join(f"{row['arm']}{row['seed']}={row['value']}" for row in result["rows"])
+
+
+def report(out: Path | None, command: str, *, steps: int = 3) -> ReportRows:
+    return ReportRows(out, "worth", {"steps": steps}, command, "What it is worth", shown)
+
+
+def test_a_report_has_the_rows_of_earlier_runs_and_the_commands_of_all(tmp_path: Path) -> None:
+    first = report(tmp_path / "out", "A=1 vidya bench worth")
+    assert not first.has(arm="one") and not (tmp_path / "out").exists(), "nothing is written yet"
+    first.add({"arm": "one", "seed": 0, "value": 1})
+    again = report(tmp_path / "out", "A=2 vidya bench worth")
+    assert again.has(arm="one", seed=0) and not again.has(arm="one", seed=1)
+    again.add({"arm": "one", "seed": 1, "value": 2}, {"arm": "two", "seed": 1, "value": 3})
+    assert [row["value"] for row in again.having(seed=1)] == [2, 3]
+    assert again.having(arm="one", other=1) == []
+    text = (tmp_path / "out" / "worth.md").read_text("utf-8")
+    code = "".join(f"    A={n} vidya bench worth\n" for n in (1, 2))
+    assert text.startswith(f"# What it is worth\n\n{code}\nThe last run: ")
+    assert text.endswith("\n\none0=1 one1=2 two1=3\n")
+    saved = json.loads((tmp_path / "out" / "worth.json").read_text("utf-8"))
+    assert saved == again.result and saved["steps"] == 3 and saved["machine"]["cores"] >= 1
+    assert [row["command"][:3] for row in saved["rows"]] == ["A=1", "A=2", "A=2"]
+    assert report(tmp_path / "out", "vidya bench worth", steps=4).rows == [], "of other settings"
+
+
+def test_a_row_that_is_dropped_stays_in_the_file_until_another_is_added(tmp_path: Path) -> None:
+    rows = report(tmp_path, "vidya bench worth")
+    rows.add(*({"arm": "one", "seed": seed, "value": seed} for seed in (0, 1)))
+    rows.drop(seed=0)
+    assert not rows.has(seed=0) and report(tmp_path, "").has(seed=0)
+    rows.add({"arm": "two", "seed": 2, "value": 2})
+    assert [row["seed"] for row in report(tmp_path, "").rows] == [1, 2]
+
+
+def test_rows_without_a_command_may_stand_under_another_key(tmp_path: Path) -> None:
+    old = {"machine": {}, "runs": [{"arm": "one", "seed": 0}]}
+    (tmp_path / "worth.json").write_text(json.dumps(old))
+    rows = ReportRows(
+        tmp_path, "worth", {"quick": None}, "vidya", "Worth", lambda _: [], key="runs"
+    )
+    rows.add({"arm": "one", "seed": 1})
+    saved = json.loads((tmp_path / "worth.json").read_text("utf-8"))
+    assert saved["runs"] == [*old["runs"], {"arm": "one", "seed": 1, "command": "vidya"}]
+    assert f"    {NOT_KEPT}\n    vidya\n" in (tmp_path / "worth.md").read_text("utf-8")
+
+
+def test_without_a_folder_rows_are_in_memory_alone() -> None:
+    rows = report(None, "vidya bench worth")
+    rows.add({"arm": "one", "seed": 0, "value": 1})
+    assert rows.has(arm="one") and rows.result["rows"] == rows.rows
+
+
+@pytest.mark.parametrize("content", [b'{"rows": [', b"[1]", b"\xff"])
+def test_a_damaged_file_is_named_and_stays(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "worth.json"
+    file.write_bytes(content)
+    with pytest.raises(DataError, match="worth.json: not the results of a benchmark") as caught:
+        report(tmp_path, "vidya bench worth")
+    assert "move the file away" in caught.value.next_step and file.read_bytes() == content
+
+
+def test_results_say_which_run_they_are_of(tmp_path: Path) -> None:
+    options = BenchOptions(tmp_path, quick=True)
+    said = {"benchmark": "worth", "quick": True, "model": "10m"}
+    assert about_run(options, "worth") == said
+    other = replace(options, model=str(tmp_path / "own"))
+    assert about_run(other, "worth") == said | {"model": "own"}

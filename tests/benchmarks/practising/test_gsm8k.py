@@ -46,6 +46,31 @@ def test_what_was_not_finished_is_begun_again(
     result = run(options)
     first, second = WAYS
     assert begun == [first, second, second] and len(result["rows"]) == 2
+    assert all(len(row["right"]) == len(STAGES) for row in result["rows"])
+
+
+def test_a_run_of_another_seed_keeps_what_was_not_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = False
+
+    def stages(*more: Any) -> Iterator[str]:
+        for stage in STAGES:
+            for name in ("right", "calls", "seconds"):
+                more[-1][name].append(0.25)
+            yield stage
+            if not ended:
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(benchmarks.practising.gsm8k, "_stages", stages)
+    monkeypatch.setenv("VIDYA_GSM8K", str(tmp_path))
+    with pytest.raises(KeyboardInterrupt):
+        run(BenchOptions(tmp_path, out=tmp_path / "out"))
+    ended = True
+    rows = run(BenchOptions(tmp_path, out=tmp_path / "out", seeds=(1,)))["rows"]
+    assert [(row["seed"], len(row["right"])) for row in rows] == [(0, 1), (1, 3), (1, 3)]
+    rows = run(BenchOptions(tmp_path, out=tmp_path / "out"))["rows"]
+    assert [(row["seed"], len(row["right"])) for row in rows] == [(1, 3), (1, 3), (0, 3), (0, 3)]
 
 
 @pytest.mark.slow
