@@ -11,6 +11,7 @@ import json
 import math
 import os
 import platform
+import re
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -23,6 +24,9 @@ from engine.storage.files import write_atomically
 Row = Sequence[object]
 NOT_KEPT = "# the commands of some earlier rows were not kept"
 """Stands among the commands of a report that has rows without one."""
+BY_HAND = ("## What it says", "## Read")
+"""Headings under which a person writes what the figures say. A report keeps such a text."""
+ELSEWHERE = "move the file away, or name another folder: --out"
 
 
 def percentile(values: Sequence[float], share: float) -> float:
@@ -124,7 +128,8 @@ def write(
 ) -> None:
     """Writes out/NAME.md (title, commands, machine, then the parts: paragraphs and tables) and
     out/NAME.json. commands: the command, or those of several runs. `result["machine"]` is from `machine()`;
-    with several commands it is told as that of the last run. Raises DataError."""
+    with several commands it is told as that of the last run. What a person wrote into an earlier NAME.md,
+    from a heading in BY_HAND on, stays at its end. Raises DataError."""
     ran = [commands] if isinstance(commands, str) else commands
     where = machine_words(result["machine"])
     text = [
@@ -135,6 +140,7 @@ def write(
     ]
     try:
         out.mkdir(parents=True, exist_ok=True)
+        text += by_hand(out / f"{name}.md", "\n\n".join(text))
         write_atomically(out / f"{name}.md", "\n\n".join(text) + "\n")
         rows = json.dumps(result, indent=1, ensure_ascii=False)
         write_atomically(out / f"{name}.json", rows + "\n")
@@ -144,9 +150,22 @@ def write(
         ) from error
 
 
+def by_hand(report: Path, made: str) -> list[str]:
+    """The sections of an earlier report from the first heading in BY_HAND on, without those whose heading
+    stands in `made`, the new report. Raises OSError."""
+    if not report.exists():
+        return []
+    sections = re.split(r"^(?=## )", report.read_text("utf-8"), flags=re.MULTILINE)
+    headings = [section.split("\n", 1)[0] for section in sections]
+    first = next((i for i, heading in enumerate(headings) if heading in BY_HAND), len(sections))
+    new = set(made.splitlines())
+    return [sections[i].rstrip() for i in range(first, len(sections)) if headings[i] not in new]
+
+
 def earlier(out: Path | None, name: str, like: Mapping[str, Any]) -> dict[str, Any]:
-    """out/NAME.json, the result of an interrupted run that is to go on; {} if there is none, or if one of its
-    values is not as in `like`. Raises DataError if it is damaged."""
+    """out/NAME.json, the result of an interrupted run that is to go on; {} if there is none, or that
+    of a quick run and this one is not. Raises DataError if it is damaged, or if one of its values is not as
+    in `like`: this run would overwrite it."""
     path = out / f"{name}.json" if out else None
     if path is None or not path.exists():
         return {}
@@ -154,5 +173,10 @@ def earlier(out: Path | None, name: str, like: Mapping[str, Any]) -> dict[str, A
         found: dict[str, Any] = dict(json.loads(path.read_text("utf-8")))
     except (OSError, ValueError, TypeError) as error:
         what = f"{path}: not the results of a benchmark, so this run cannot go on with them"
-        raise DataError(what, "move the file away, or name another folder: --out") from error
-    return found if all(found.get(key) == value for key, value in like.items()) else {}
+        raise DataError(what, ELSEWHERE) from error
+    if found.get("quick") and not like.get("quick"):
+        return {}
+    if other := [key for key, value in like.items() if found.get(key) != value]:
+        what = f"{path}: the results of a run with another {' and '.join(other)}"
+        raise DataError(what, ELSEWHERE)
+    return found

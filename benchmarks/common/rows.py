@@ -33,10 +33,10 @@ class ReportRows:
         *,
         key: str = "rows",
     ) -> None:
-        """out: the output folder; None: nothing is kept. about: what NAME.json says beside machine and rows;
-        rows of an earlier run are taken over if its file says the same. command: of this run. parts: makes
-        paragraphs and tables from the result. key: of the rows in NAME.json. Raises DataError if the file is
-        damaged."""
+        """out: the output folder; None: nothing is kept. about: what NAME.json says beside machine and rows.
+        command: of this run. parts: makes paragraphs and tables from the result. key: of the rows in
+        NAME.json. Raises DataError if the file is damaged, or if it says something else than `about` and is
+        not of a quick run."""
         self._out, self._name, self._command = out, name, command
         self._title, self._parts = title, parts
         self.result: dict[str, Any] = {**earlier(out, name, about), **about, "machine": machine()}

@@ -67,7 +67,7 @@ def make_plan(*, quick: bool) -> Plan:
 
 def run(options: BenchOptions) -> dict[str, Any]:
     """Measures with the first seed; writes long_life.md and long_life.json after every measurement if
-    `options.out` is set."""
+    `options.out` is set. Raises DataError if the files there are of another run."""
     plan, seed = make_plan(quick=options.quick), options.seeds[0]
     lessons = make_lessons(plan.count, seed)
     with start_folder(options) as folder:

@@ -10,6 +10,7 @@ from benchmarks import FOLDER
 from benchmarks.common.report import (
     NOT_KEPT,
     commands_of,
+    earlier,
     machine,
     machine_words,
     median,
@@ -96,6 +97,34 @@ def test_rows_of_several_runs_have_the_commands_of_all(tmp_path: Path) -> None:
     write(tmp_path, "x", "One", commands_of(rows[1:2]), [], {"machine": where})
     one = (tmp_path / "x.md").read_text("utf-8")
     assert one == f"# One\n\n    A=1 vidya bench x\n\n{machine_words(where)}\n"
+
+
+def test_a_report_keeps_what_a_person_wrote_into_it(tmp_path: Path) -> None:
+    def measured(value: str) -> str:
+        parts = ["A paragraph.", f"## Runs\n\n{value}", f"## Last\n\n{value}"]
+        write(tmp_path, "x", "Title", "vidya bench x", parts, {"machine": machine()})
+        return (tmp_path / "x.md").read_text("utf-8")
+
+    text = measured("one").replace(
+        "## Last", "## What it says\n\n- Good.\n\n## Before\n\nOld.\n\n## Last"
+    )
+    (tmp_path / "x.md").write_text(text)
+    found = measured("two")
+    assert found.endswith("## Last\n\ntwo\n\n## What it says\n\n- Good.\n\n## Before\n\nOld.\n")
+    assert "one" not in found and found.count("## Last") == 1
+    assert measured("two") == found
+
+
+def test_results_of_other_settings_are_not_overwritten(tmp_path: Path) -> None:
+    write(tmp_path, "x", "t", "c", [], {"machine": machine(), "quick": False, "model": "10m"})
+    assert earlier(tmp_path, "x", {"quick": False, "model": "10m"})["model"] == "10m"
+    for like, named in (
+        ({"quick": True}, "quick"),
+        ({"quick": True, "model": "49m"}, "quick and model"),
+    ):
+        with pytest.raises(DataError, match=f"x.json: the results of a run with another {named};"):
+            earlier(tmp_path, "x", like)
+    assert earlier(tmp_path, "y", {"quick": True}) == earlier(None, "x", {"quick": True}) == {}
 
 
 def test_each_benchmark_that_goes_on_with_earlier_rows_tells_the_commands_of_all() -> None:

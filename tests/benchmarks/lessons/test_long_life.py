@@ -126,17 +126,16 @@ def test_an_interrupted_life_goes_on(
 
 
 @pytest.mark.slow
-def test_the_life_of_another_model_begins_anew(
-    options: BenchOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_life_of_another_model_is_not_overwritten(
+    options: BenchOptions, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
     (out / "long_life_home_3").mkdir(parents=True)
     like = {"benchmark": "long_life", "quick": True, "model": "tiny", "seed": 0, "early": 2}
     rest = {"pause": [0.5, 3], "rows": [{"lessons": 3}], "resumed": []}
     (out / "long_life.json").write_text(json.dumps({**like, **rest, "start": "another"}))
-    monkeypatch.setattr(long_life, "_live", lambda *_: None)
-    result = long_life.run(options)
-    assert result["rows"] == result["resumed"] == [] and result["start"] != "another"
+    with pytest.raises(DataError, match="another start"):
+        long_life.run(options)
 
 
 def test_a_copy_whose_row_was_not_written_is_made_anew(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from benchmarks import BenchOptions
 from benchmarks.practising import practice_learning
 from benchmarks.practising.practice_learning import PLANS, Plan, met, run
-from engine.errors import NotFound, VidyaError
+from engine.errors import DataError, NotFound, VidyaError
 from engine.model import Model
 from learning.practice.trained import LowRank
 
@@ -121,12 +122,16 @@ def test_a_short_run_does_not_stand_for_a_full_one(
     old = json.loads(file.read_text("utf-8"))
     del old["minutes"]
     old["runs"] = [one | {"seconds": 1.0} for one in old["runs"]]
-    for minutes, seconds in (("60", 1.0), ("5", 9.0)):
-        file.write_text(json.dumps(old))
-        monkeypatch.setenv("VIDYA_MINUTES", minutes)
-        _, report = practised(monkeypatch, tmp_path)
-        runs = json.loads(file.read_text("utf-8"))["runs"]
-        assert [run["seconds"] for run in runs] == [seconds] * 3, minutes
+    file.write_text(json.dumps(old))
+    monkeypatch.setenv("VIDYA_MINUTES", "60")
+    practised(monkeypatch, tmp_path)
+    runs = json.loads(file.read_text("utf-8"))["runs"]
+    assert [run["seconds"] for run in runs] == [1.0] * 3
+    monkeypatch.setenv("VIDYA_MINUTES", "5")
+    with pytest.raises(DataError, match="another minutes"):
+        practised(monkeypatch, tmp_path)
+    (tmp_path / "short").mkdir()
+    _, report = practised(monkeypatch, tmp_path / "short")
     assert "VIDYA_TASKS=chain_sum VIDYA_MINUTES=5 vidya bench" in report
 
 
@@ -154,7 +159,9 @@ def test_a_run_with_options_practises_adapters_and_resumes_only_with_the_same_op
     told = (tmp_path / "out" / "practice_learning.md").read_text("utf-8")
     assert "VIDYA_PRACTICE_OPTIONS='adapter.at=0 warm_up.enough=1' vidya bench" in told
     monkeypatch.delenv("VIDYA_PRACTICE_OPTIONS")
-    practice_learning.run(options)
+    with pytest.raises(DataError, match="another options"):
+        practice_learning.run(options)
+    practice_learning.run(replace(options, out=tmp_path / "usual"))
     assert used == [True, False], "a run with other options counts for itself"
 
 

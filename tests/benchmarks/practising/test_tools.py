@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -21,7 +22,7 @@ from benchmarks.practising.tools import (
     practise,
     run,
 )
-from engine.errors import NotFound
+from engine.errors import DataError, NotFound
 from learning.practice.sampling.rollouts import HeldOut
 from learning.rewards.tools import ToolTask
 
@@ -148,7 +149,9 @@ def test_an_interrupted_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("VIDYA_TOOLS_ARMS", "safe")
     monkeypatch.setenv("VIDYA_TOOLS_STEPS", "7")
     asked.clear()
-    assert run(options)["steps"] == 7, "other steps are another result"
+    with pytest.raises(DataError, match="another steps"):
+        run(options)
+    assert run(replace(options, out=tmp_path / "seven"))["steps"] == 7
     command = "VIDYA_TOOLS_ARMS=safe VIDYA_TOOLS_STEPS=7 vidya bench tools"
-    assert command in (tmp_path / "tools.md").read_text("utf-8")
+    assert command in (tmp_path / "seven" / "tools.md").read_text("utf-8")
     assert [missing for _, missing, _ in asked] == [["safe"], ["safe"]]
