@@ -174,8 +174,8 @@ def check_both(
 
 
 def check_product(settings: Any, *names: str) -> None:
-    """Raises ConfigError if the product of these counts is above MOST: so many answers, or tokens, are in
-    memory at a time. names: two or more fields, those of a part as `self_play.answers`."""
+    """Raises ConfigError if the product of these counts is above MOST: so many answers are in memory at a
+    time. names: two or more fields, those of a part as `self_play.answers`."""
     values = {name: operator.attrgetter(name)(settings) for name in names}
     if math.prod(values.values()) > MOST:
         raise _clash(values, f"their product must be at most {MOST:,}")

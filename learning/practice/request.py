@@ -32,7 +32,6 @@ from learning.journal.practices import (
 from learning.memory.save_points import LessonSavePoints
 from learning.memory.transaction import WeightTransaction
 from learning.objectives.processes import ProcessGroup
-from learning.practice.background import BackgroundScorer
 from learning.practice.checks.watch import watch_of
 from learning.practice.checks.yardstick import open_yardstick
 from learning.practice.critic import keep_value, kept_value
@@ -52,11 +51,9 @@ from learning.practice.requested import practice_settings
 from learning.practice.run import Interrupted, PracticeOutcome, PracticeRun
 from learning.practice.self_play.trainer import SelfPlayTrainer, askable
 from learning.practice.settings import PracticeSettings
-from learning.practice.supply.arms import difficulty, refuse_alone, split_arm
-from learning.practice.supply.few import FewSource
+from learning.practice.supply.arms import split_arm
 from learning.practice.supply.ladder import climbed, joining
-from learning.practice.supply.mixture import CurriculumSource, TaskMixture
-from learning.practice.supply.source import Fits, ProblemSource, SingleSource
+from learning.practice.supply.requested_task import RequestedTask
 from learning.practice.tags import name_tags
 from learning.practice.telling import PracticeTelling
 from learning.practice.trained import AddedSavePoints, trained_weights
@@ -64,13 +61,9 @@ from learning.practice.trainer import GrpoTrainer
 from learning.protocol.events import Event, PracticeDone
 from learning.protocol.practice_events import PracticeStarted
 from learning.protocol.requests import Practise
-from learning.rewards.asked import AskedTask
-from learning.rewards.dialogue import DialogueTask
 from learning.rewards.owner import OwnerData
 from learning.rewards.registry import find_task, reads_data
 from learning.rewards.task import Task, TaskOptions
-from learning.rewards.tasks.taste import TasteTask
-from learning.rewards.tools import ToolTask
 
 
 class PracticeJob:
@@ -97,12 +90,8 @@ class PracticeJob:
         self._journal, self._request = journal, request
         self._pause, self._emit, self._renamed = pause, emit, renamed
         self.settings = practice_settings(settings or PracticeSettings(), request)
-        self._find = find
-        self._choice: ArmChoice | None = None
-        """Among the arms, where there are several."""
-        self._taste: TasteTask | None = None
-        """The task without a wrapper, where that is what is practised."""
-        self._task: Task = self._open_task()
+        self._opened = RequestedTask(request, self.settings, self._owner, pause, find)
+        self._task, self._choice = self._opened.task, self._opened.choice
         if self.settings.self_play.questions:
             askable(self._task)
         self._team = ProcessGroup.current()
@@ -184,13 +173,13 @@ class PracticeJob:
                         transaction.caches.replay.book,
                     ),
                     value=value,
-                    source=self._source,
+                    source=self._opened.source,
                     pause=pause,
                     team=self._team,
                 )
                 self._held_out = session.held_out
                 watch = watch_of(
-                    session, self._task, self._taste, self._journal, self._telling.run, pause
+                    session, self._task, self._opened.taste, self._journal, self._telling.run, pause
                 )
                 run = PracticeRun(
                     session,
@@ -262,30 +251,6 @@ class PracticeJob:
             end_practice(self._journal, self._telling.run, asdict(done))
         return done
 
-    def _open_task(self) -> Task:
-        """The task, or all of them as one. Raises NotFound, ConfigError."""
-        request = self._request
-        small = self._transaction.weights.model.config.parameters < self.settings.field_below
-
-        def opened(name: str, settings: tuple[str, ...]) -> Task:
-            options = TaskOptions(
-                data=Path(request.data) if request.data else None,
-                difficulty=difficulty(settings),
-                needs_field=small,
-                owner=self._owner,
-            )
-            task = self._find(name, options)
-            if isinstance(task, DialogueTask | AskedTask | ToolTask):
-                return task  # scored at once; programs run aside
-            self._taste = task if isinstance(task, TasteTask) else None
-            return BackgroundScorer(task, self._pause) if request.idle else task
-
-        if not request.arms:
-            return opened(request.task, request.settings)
-        refuse_alone(request.arms)
-        self._choice = ArmChoice(len(request.arms), self.settings.curriculum, request.own_arms)
-        return TaskMixture({arm: opened(*split_arm(arm)) for arm in request.arms})
-
     @property
     def _owner(self) -> OwnerData:
         transaction = self._transaction
@@ -297,13 +262,6 @@ class PracticeJob:
             made_up=lambda: transaction.caches.replay.turns.texts,
             pause=self._pause,
         )
-
-    def _source(self, task: Task, rng: random.Random, fits: Fits) -> ProblemSource:
-        if isinstance(task, TaskMixture) and self._choice is not None:
-            return CurriculumSource(task, self._choice, rng, fits, warm_each=self._request.climbs)
-        if self.settings.few.examples:
-            return FewSource(task, rng, fits, self.settings.few)
-        return SingleSource(task, rng, fits)
 
     def _resume(self, choice: ArmChoice) -> dict[str, Any]:
         """Loads what a curriculum knew when this model practised most of these arms last; in a repetition,

@@ -278,7 +278,8 @@ class PracticeSettings:
     measure_every: int = 10
     """Steps between save points, at which accuracy and recall are measured; >= 1."""
     rows: int = 128
-    """Answers decoded at a time, >= 1; times `max_tokens`, at most 1,000,000."""
+    """Most answers decoded at a time, >= 1; fewer where they could have more than 1,000,000 tokens
+    together."""
     patience: int = 3
     """Steps in a row with dead groups only, after which the run ends; >= 1."""
     waits: int = 6
@@ -316,7 +317,6 @@ class PracticeSettings:
         products = [
             *(("groups", "group_size"), ("redraws", "groups", "group_size")),
             *(("buffer_size", "group_size"), asked, (*asked, "self_play.answers")),
-            ("rows", "max_tokens"),
         ]
         products += [("buffer_size", "self_play.answers")] if self.self_play.questions else []
         for product in products:

@@ -9,6 +9,7 @@ import os
 import select
 import stat
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from engine.storage.reading import SAVE_FIRST, is_special, open_regular
 from vidya_tui.cli.common import say
 
 PATIENCE = 2.0
-"""Seconds without input before vidya says that it waits for a message."""
+"""Seconds without input before vidya says what it waits for."""
 
 
 def message(words: str | None) -> str:
@@ -37,8 +38,9 @@ def message(words: str | None) -> str:
 
 def read_file(name: str, advice: str) -> tuple[bytes, str]:
     """The contents of a file or a pipe, and its name for errors; `-` is standard input. name: as it was
-    typed, because a Path of ./- is that of -. advice: the next step if it cannot be read. Raises DataError
-    then, and for a device, which may never end."""
+    typed, because a Path of ./- is that of -. advice: the next step if it cannot be read. A pipe is waited
+    for until its writers have closed it, and stderr says so after PATIENCE. Raises DataError if it cannot be
+    read, and for a device, which may never end."""
     if name == "-":
         return b"" if sys.stdin is None else sys.stdin.buffer.read(), "standard input"
     if not name:
@@ -46,11 +48,23 @@ def read_file(name: str, advice: str) -> tuple[bytes, str]:
     path = Path(name)
     try:
         if path.is_fifo():  # as of a shell's <(command)
-            return path.read_bytes(), name
+            return _read_pipe(path), name
         with open_regular(path) as file:
             return file.read(), name
     except (OSError, ValueError) as error:
         raise DataError(f"{name}: cannot be read ({reason(error)})", advice) from error
+
+
+def _read_pipe(path: Path) -> bytes:
+    """All that is written to a named pipe. Its opening waits for a writer, its reading for the last one."""
+    words = f"vidya: waits until a program has written {path} and closed it; Ctrl+C stops"
+    told = threading.Timer(PATIENCE, say, [words])
+    told.daemon = True
+    told.start()
+    try:
+        return path.read_bytes()
+    finally:
+        told.cancel()
 
 
 class StoredFile(click.Path):

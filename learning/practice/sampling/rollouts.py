@@ -19,6 +19,7 @@ from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, from_answer
 from learning.maths.paired import share_true
 from learning.objectives.processes import ALONE, ProcessGroup
+from learning.objectives.settings import MOST
 from learning.rewards.task import Problem, Score, Task
 
 SHORT = 32
@@ -118,8 +119,8 @@ class RolloutSampler:
         pause: Callable[[], None] = lambda: None,
         team: ProcessGroup = ALONE,
     ) -> None:
-        """weights: held while answers are drawn; puts what is trained into the model's own weights. team:
-        processes that share the problems."""
+        """rows: most answers that are decoded at a time, >= 1. weights: held while answers are drawn; puts
+        what is trained into the model's own weights. team: processes that share the problems."""
         self.tokenizer, self.task = tokenizer, task
         self.max_tokens, self.temperature, self.rows = max_tokens, temperature, rows
         self.weights, self.pause, self.team = weights, pause, team
@@ -190,10 +191,14 @@ class RolloutSampler:
                 max_tokens=self.max_tokens,
                 temperature=0.0 if greedy else self.temperature,
                 generator=generator,
-                rows=self.rows,
+                rows=self._rows(model),
                 world=world,
                 pause=self.pause,
             ).answers()
+
+    def _rows(self, model: Model) -> int:
+        """Answers decoded at a time, 1 to `rows`: their tokens fit into MOST together, or it is one."""
+        return max(1, min(self.rows, MOST // min(self.max_tokens, model.config.context)))
 
     def never(self, model: Model) -> tuple[int, ...]:
         """Ids that no answer has, because chat never says them either. Whoever compares log-probabilities

@@ -123,7 +123,6 @@ def test_a_count_that_cannot_fit_is_refused_with_its_bound(name: str) -> None:
         (("groups=250001",), "groups is 250001, and group_size is 4"),
         (("redraws=7813",), "redraws is 7813, groups is 32, and group_size is 4"),
         (("buffer_size=250001",), "buffer_size is 250001, and group_size is 4"),
-        (("max_tokens=7813",), "rows is 128, and max_tokens is 7813"),
         (
             ("self_play.questions=1000", "group_size=1001"),
             "self_play.questions is 1000, and group_size is 1001",
@@ -150,8 +149,15 @@ def test_counts_that_multiply_are_refused_where_their_product_cannot_fit(
 
 def test_the_largest_products_are_accepted() -> None:
     check_options(["groups=1000", "group_size=1000", "redraws=1"])
-    check_options(["redraws=7812", "buffer_size=250000", "max_tokens=7812"])
+    check_options(["redraws=7812", "buffer_size=250000"])
     check_options(["self_play.questions=100", "group_size=100", "self_play.answers=100"])
+
+
+def test_long_answers_need_no_fewer_rows() -> None:
+    check_options(["max_tokens=7813"])
+    check_options(["max_tokens=1000000", "rows=1000000"])
+    with pytest.raises(ConfigError, match="max_tokens is 1000001; give at most 1,000,000: "):
+        check_options(["max_tokens=1000001", "rows=1"])
 
 
 @pytest.mark.parametrize("name", ["field_below", "adapter.at"])

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import vidya_tui.cli.stdin
 from engine.errors import DataError
 from engine.storage import reading
 from tests.vidya_tui.shell import Shell
@@ -114,3 +115,39 @@ def test_a_pipe_is_read_once_and_refused_where_it_is_read_again(
     writer.join()
     with pytest.raises(DataError, match="null byte"):
         read_file("a\0b", "advice")
+
+
+@pytest.mark.parametrize("opened", [False, True])
+def test_a_pipe_that_nobody_writes_to_is_waited_for_and_named(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    opened: bool,
+) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    told = threading.Event()
+
+    def heard(words: str) -> None:
+        say(words)
+        told.set()
+
+    say = vidya_tui.cli.stdin.say
+    monkeypatch.setattr(vidya_tui.cli.stdin, "say", heard)
+    monkeypatch.setattr(vidya_tui.cli.stdin, "PATIENCE", 0.01)
+
+    def write() -> None:
+        if opened:  # it has a writer, which is silent
+            with pipe.open("w") as file:
+                told.wait(20)
+                file.write(LESSON)
+        else:
+            told.wait(20)
+            pipe.write_text(LESSON)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    assert read_file(str(pipe), "advice") == (LESSON.encode(), str(pipe))
+    writer.join()
+    said = f"vidya: waits until a program has written {pipe} and closed it; Ctrl+C stops\n"
+    assert capsys.readouterr() == ("", said), "once, and not in the result"

@@ -14,7 +14,8 @@ from learning.protocol.events import ModelChanging, Ready
 from learning.protocol.requests import CancelPractice
 from tests.downloads import download
 from tests.practice_events import DONE as PRACTISED
-from tests.vidya_tui.line_mode.test_loop import AtTerminal, talk
+from tests.vidya_tui.line_mode.test_loop import talk
+from tests.vidya_tui.line_mode.test_mode import AtTerminal
 from vidya_tui.commands.table import COMMANDS
 from vidya_tui.settings.file import Settings, load
 

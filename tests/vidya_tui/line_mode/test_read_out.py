@@ -8,7 +8,7 @@ from learning.journal.journal import Journal
 from learning.journal.lesson_list import keep_understanding
 from learning.protocol.events import Ready
 from learning.protocol.records import Lesson, Turn, Understanding
-from tests.vidya_tui.line_mode.test_loop import AtTerminal
+from tests.vidya_tui.line_mode.test_mode import AtTerminal
 from vidya_tui.line_mode import screens
 
 FRESH = ("A", "B", "C", "D", "E")
