@@ -26,7 +26,9 @@ def _complete(context: click.Context, parameter: click.Parameter, begun: str) ->
 @click.option("--list", "listing", is_flag=True, help="List the benchmarks and what they measure.")
 @click.option("--quick", is_flag=True, help="A short run to check that the benchmark works.")
 @click.option(
-    "--out", type=click.Path(path_type=Path), help="Folder for the tables, NAME.md and NAME.json."
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Folder for NAME.md and NAME.json. A benchmark of many runs goes on with those that are there.",
 )
 @click.option(
     "--seeds",
