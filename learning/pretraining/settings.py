@@ -66,7 +66,8 @@ class PretrainSettings:
     fp32: bool = False
     """Use float32 for matrix products even where bfloat16 is faster."""
     compile: bool = False
-    """Use torch.compile. On a CPU it needs a C++ compiler; up to 25 % faster at 10M, no faster at 49M."""
+    """Use torch.compile. On a CPU it needs a C++ compiler; a tenth faster at 10M, no faster at 49M
+    (benchmarks/results/training.md)."""
     checkpoint_minutes: float = 5.0
     """Minutes of training between checkpoints."""
 

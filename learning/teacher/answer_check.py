@@ -38,8 +38,8 @@ from learning.text.flaws import broken, chunks, mended, seams
 from learning.text.normalise import fold
 
 TAUGHT = 0.97
-"""Least certainty of the answer that was taught last for the question itself: it is right in 35 of 36 asks,
-while the model gives it 0.4 (benchmarks/results/calibration.md)."""
+"""Least certainty of the answer that was taught last for the question itself: it is right in 36 of 36 asks,
+where the model alone may give it 0.4 (benchmarks/results/calibration.md)."""
 _OF_OWNER = re.compile(r"\b(?:you|your|yours|we|our)\b", re.IGNORECASE)
 MEANT = 0.7
 """A lesson that is at least this likely to be meant may be answered with, however far it is."""

@@ -2,11 +2,11 @@
 
 Uses the probability of the whole answer, not the mean over its tokens. In "Your dog is called Zish." the
 model is sure of every token but those of the name, so the mean gives 60 % for a name that nobody taught.
-EXPONENT, the default, is that of the 10M: it minimises the log loss on 60 lessons of
-benchmarks/data/lessons_tune*.jsonl with 3,980 candidates (0.70 to 0.80 are within 0.1 % of the minimum;
-smaller samples gave 0.70 and 0.85). `vidya bench calibration` refits it on a few of these lessons and
-measures the result on others. Models differ: what was fitted for one stands in its folder
-(engine.storage.generation_file).
+EXPONENT, the default, was fitted to the 10M of before 26 November 2026, on 60 lessons of
+benchmarks/data/lessons_tune*.jsonl with 3,980 candidates. `vidya bench calibration` fits it again on a few of
+these lessons: to the present 10M 0.45. 0.75 stays, because AT_A_LOSS was chosen with it, and a higher claim
+for guesses costs more than a low one for sums (benchmarks/results/calibration.md). Models differ:
+what was fitted for one stands in its folder (engine.storage.generation_file).
 Left out: whether an answer is true; a model can be sure and wrong.
 """
 
