@@ -70,7 +70,9 @@ class Consolidator:
         self._fresh: list[Rehearsal] = []
         self._revisits = 0
         self._visits: dict[tuple[int, ...], int] = {}
-        """Of the remembered lessons, by their ids: the number of the revisit that looked at it last."""
+        """The ids of a remembered lesson -> number of the revisit that looked at it last."""
+        self._newest: tuple[int, ...] = ()
+        """The ids of the lesson that was learned last; it is rehearsed, not revisited."""
         self._listened = -1
         """Version of the weights that was checked and gives no rejected answer."""
 
@@ -81,7 +83,7 @@ class Consolidator:
         journal; what was planned of it before is dropped. others: see Rehearsal."""
         self._fresh = [x for x in self._fresh if lesson is None or x.lesson != lesson]
         self._fresh.append(Rehearsal(example, lesson, others=others))
-        self._revisits = REVISITS
+        self._revisits, self._newest = REVISITS, example.ids
 
     def avoid(self, examples: Iterable[Example]) -> None:
         """Cancels rehearsals of these answers, which are now rejected."""
@@ -165,7 +167,7 @@ class Consolidator:
         """Trains wordings of earlier lessons that are not known any more; of the lessons that were looked at
         longest ago, or never."""
         rng, self._revisits = self._transaction.rng, self._revisits - 1
-        taught = self._transaction.caches.replay.taught
+        taught = [e for e in self._transaction.caches.replay.taught if e.ids != self._newest]
         visit = 1 + max(self._visits.values(), default=0)
         shuffled = rng.sample(taught, len(taught))  # decides between those of one revisit
         asked: dict[Example, Example] = {}
