@@ -51,8 +51,15 @@ class Muon(torch.optim.Optimizer):
     """
 
     def __init__(
-        self, matrices: list[nn.Parameter], lr: float, momentum: float, weight_decay: float
+        self,
+        matrices: list[nn.Parameter],
+        lr: float,
+        momentum: float,
+        weight_decay: float,
+        kind: torch.dtype | None = None,
     ) -> None:
+        """kind: dtype of the iterations; None: the one that the device multiplies fastest."""
+        self._kind = kind
         super().__init__(matrices, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})
 
     @torch.no_grad()
@@ -64,7 +71,7 @@ class Muon(torch.optim.Optimizer):
                     update = self._momentum(parameter, parameter.grad, group["momentum"])
                     alike.setdefault(parameter.shape, []).append((parameter, update))
             for (rows, columns), members in alike.items():
-                kind = fast_dtype(members[0][0].device.type)
+                kind = self._kind or fast_dtype(members[0][0].device.type)
                 steps = orthogonalised(torch.stack([update for _, update in members]), kind=kind)
                 scale = group["lr"] * 0.2 * max(rows, columns) ** 0.5
                 for (parameter, _), step in zip(members, steps.unbind(), strict=True):
@@ -131,11 +138,11 @@ class MuonAdamW(Optimizers):
         adam_lr: float,
         weight_decay: float,
         betas: tuple[float, float],
+        kind: torch.dtype | None = None,
     ) -> None:
+        """kind: see Muon."""
         self.matrices, self.others = matrices_and_rest(model)
-        muon = Muon(
-            [p for _, p in self.matrices], muon_lr, momentum=0.95, weight_decay=weight_decay
-        )
+        muon = Muon([p for _, p in self.matrices], muon_lr, 0.95, weight_decay, kind)
         adam = torch.optim.AdamW(
             [p for _, p in self.others], lr=adam_lr, betas=betas, weight_decay=0.0, fused=True
         )

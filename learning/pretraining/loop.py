@@ -80,6 +80,7 @@ def muon_adamw(model: Model, settings: PretrainSettings) -> Optimizers:
         adam_lr=settings.adam_lr,
         weight_decay=settings.weight_decay,
         betas=(0.9, 0.95),
+        kind=_precision(model, settings),
     )
 
 
