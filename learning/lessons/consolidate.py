@@ -29,7 +29,7 @@ REHEARSALS = 8
 """Most rehearsals of one lesson."""
 ENOUGH = 0.15
 """Largest share of a lesson's wordings that may be unknown when its rehearsals end; from 0 to 1."""
-REVISITS = 6
+REVISITS = 2
 """Number of revisits of earlier lessons after each new lesson, which may have damaged their wordings."""
 REVISITED = 12
 """Most earlier lessons in one revisit."""
@@ -69,10 +69,6 @@ class Consolidator:
         self._given_up: set[tuple[int, ...]] = set()
         self._fresh: list[Rehearsal] = []
         self._revisits = 0
-        self._visits: dict[tuple[int, ...], int] = {}
-        """The ids of a remembered lesson -> number of the revisit that looked at it last."""
-        self._newest: tuple[int, ...] = ()
-        """The ids of the lesson that was learned last; it is rehearsed, not revisited."""
         self._listened = -1
         """Version of the weights that was checked and gives no rejected answer."""
 
@@ -83,7 +79,7 @@ class Consolidator:
         journal; what was planned of it before is dropped. others: see Rehearsal."""
         self._fresh = [x for x in self._fresh if lesson is None or x.lesson != lesson]
         self._fresh.append(Rehearsal(example, lesson, others=others))
-        self._revisits, self._newest = REVISITS, example.ids
+        self._revisits = REVISITS
 
     def avoid(self, examples: Iterable[Example]) -> None:
         """Cancels rehearsals of these answers, which are now rejected."""
@@ -164,15 +160,11 @@ class Consolidator:
                 self._tell(Understood(lesson, found))
 
     def _revisit(self) -> None:
-        """Trains wordings of earlier lessons that are not known any more; of the lessons that were looked at
-        longest ago, or never."""
+        """Trains wordings of random earlier lessons that are not known any more."""
         rng, self._revisits = self._transaction.rng, self._revisits - 1
-        taught = [e for e in self._transaction.caches.replay.taught if e.ids != self._newest]
-        visit = 1 + max(self._visits.values(), default=0)
-        shuffled = rng.sample(taught, len(taught))  # decides between those of one revisit
+        taught = self._transaction.caches.replay.taught
         asked: dict[Example, Example] = {}
-        for example in sorted(shuffled, key=lambda e: self._visits.get(e.ids, 0))[:REVISITED]:
-            self._visits[example.ids] = visit
+        for example in rng.sample(taught, min(REVISITED, len(taught))):
             others = self._wordings(example)
             asked |= dict.fromkeys(rng.sample(others, min(LOOKED_AT, len(others))), example)
         unknown = self._unknown(list(asked))

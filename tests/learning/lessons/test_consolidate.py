@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import random
-from types import SimpleNamespace
 from typing import Any
-from unittest.mock import Mock
 
 import pytest
 import torch
@@ -13,7 +10,7 @@ import torch
 from engine.storage.checkpoint import load_model
 from learning.data.examples import Example
 from learning.lessons.batch import COPIES, BatchAccumulator, MixedBatch
-from learning.lessons.consolidate import REHEARSED, REVISITED, Consolidator, Rehearsal
+from learning.lessons.consolidate import REHEARSED, Consolidator, Rehearsal
 from learning.lessons.learner import Learner
 from learning.lessons.recipe import TeachResult
 from learning.memory.margins import Margin
@@ -101,28 +98,6 @@ def test_a_pause_looks_at_earlier_lessons_in_other_words_again(
             assert rounds < 60, "it comes to an end"
     assert "who" in looked_at[0], "what was learned last comes first"
     assert any("rabbit" in prompt for prompt in looked_at)
-
-
-def test_revisits_look_first_at_lessons_that_they_looked_at_longest_ago(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    taught = [Example((number, 100), (False, True)) for number in range(2 * REVISITED + 1)]
-    caches = SimpleNamespace(replay=SimpleNamespace(taught=taught))
-    pauses = Consolidator(Mock(caches=caches, rng=random.Random(0)), Mock())
-    looked_at: list[Example] = []
-    monkeypatch.setattr(pauses, "_wordings", lambda example: looked_at.append(example) or [])
-    monkeypatch.setattr(pauses, "_unknown", lambda _: [])
-    pauses.learned(newest := Example((99, 100), (False, True)))
-    taught.append(newest)
-    pauses._revisit()
-    pauses._revisit()
-    assert len(set(looked_at)) == 2 * REVISITED, "none of them twice"
-    left = set(taught) - set(looked_at)
-    left -= {newest}
-    pauses._revisit()
-    last = set(looked_at[2 * REVISITED :])
-    assert left < last and last - left < set(looked_at[:REVISITED])
-    assert newest not in looked_at, "it is rehearsed"
 
 
 @pytest.mark.slow
