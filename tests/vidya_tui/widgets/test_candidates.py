@@ -307,7 +307,7 @@ def test_thousands_of_deltas_are_drawn_a_dozen_times_a_second(tmp_path: Path) ->
         assert [card.text.count("w") for card in stage.session.cards] == [460] * 5
         frames = took * FRAMES + 2
         assert len(taken) <= frames, (len(taken), took)
-        # once for what is taken together; alone on a machine three drawings more, at the beginning and the end
+        # once for what is taken together; three drawings more at the beginning and the end
         assert 5 <= len(drawn) <= 5 * (len(taken) + 4), (len(drawn), len(taken))
 
     play(scenario, tmp_path, size=(160, 48), manual=True)
