@@ -151,11 +151,11 @@ def write(
 
 
 def by_hand(report: Path, made: str) -> list[str]:
-    """The sections of an earlier report from the first heading in BY_HAND on, without those whose heading
-    stands in `made`, the new report. Raises OSError."""
+    """The sections of an earlier report from the first heading in BY_HAND on. made: the new report; a section
+    whose heading it has is left out. Bytes that are not UTF-8 become U+FFFD. Raises OSError."""
     if not report.exists():
         return []
-    sections = re.split(r"^(?=## )", report.read_text("utf-8"), flags=re.MULTILINE)
+    sections = re.split(r"^(?=## )", report.read_text("utf-8", "replace"), flags=re.MULTILINE)
     headings = [section.split("\n", 1)[0] for section in sections]
     first = next((i for i, heading in enumerate(headings) if heading in BY_HAND), len(sections))
     new = set(made.splitlines())

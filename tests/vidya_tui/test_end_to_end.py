@@ -30,8 +30,8 @@ LONG = 200.0
 """Seconds that an epoch of the real book may take on a machine with other work: within a test's time limit,
 so that a failure shows the screen."""
 ENOUGH = 60
-"""Epochs after which the tiny model knows its short book. After fewer it may have forgotten what it knew, and
-then the training is rolled back."""
+"""Epochs of book training in which the tiny model learns its whole short book. If training ends sooner, the
+model may know fewer lines than before it, and the guard rolls the training back."""
 SMALL = """
 import functools, os, pathlib, sys
 import personality.book

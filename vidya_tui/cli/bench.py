@@ -28,7 +28,7 @@ def _complete(context: click.Context, parameter: click.Parameter, begun: str) ->
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="Folder for NAME.md and NAME.json. A benchmark of many runs goes on with those that are there.",
+    help="Folder for NAME.md and NAME.json. Most benchmarks of many runs add to the results in it.",
 )
 @click.option(
     "--seeds",

@@ -56,7 +56,8 @@ def read_file(name: str, advice: str) -> tuple[bytes, str]:
 
 
 def _read_pipe(path: Path) -> bytes:
-    """All that is written to a named pipe. Its opening waits for a writer, its reading for the last one."""
+    """All bytes that programs write to a named pipe. The call waits until a program has opened the pipe for
+    writing, and then until all such programs have closed it."""
     words = f"vidya: waits until a program has written {path} and closed it; Ctrl+C stops"
     told = threading.Timer(PATIENCE, say, [words])
     told.daemon = True

@@ -113,6 +113,9 @@ def test_a_report_keeps_what_a_person_wrote_into_it(tmp_path: Path) -> None:
     assert found.endswith("## Last\n\ntwo\n\n## What it says\n\n- Good.\n\n## Before\n\nOld.\n")
     assert "one" not in found and found.count("## Last") == 1
     assert measured("two") == found
+    with (tmp_path / "x.md").open("ab") as file:
+        file.write(b"\xff in another encoding\n")
+    assert measured("two").endswith("Old.\n\ufffd in another encoding\n")
 
 
 def test_results_of_other_settings_are_not_overwritten(tmp_path: Path) -> None:
