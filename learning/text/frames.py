@@ -47,6 +47,8 @@ class Questions:
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
         self.texts = tuple(texts)
+        self.asked = frozenset(map(fold, self.texts))
+        """The folded texts."""
         self.words = [frozenset(fold(word) for word in text.split()) for text in self.texts]
         self.counts = Counter(word for words in self.words for word in words)
         """Number of texts that contain each word."""

@@ -1,4 +1,5 @@
-"""A lesson in other words: by the rules for English questions, and in the frames of other questions.
+"""A lesson in other words: as people ask questions of its kind, by the rules for English questions, and in
+the frames of other questions.
 
 Some wordings of a question are never trained, so that it can be asked whether its lesson was understood.
 """
@@ -9,12 +10,15 @@ import random
 from dataclasses import dataclass
 
 from learning.text.frames import NO_QUESTIONS, Questions, splices
+from learning.text.kinds.recognise import asked_as
 from learning.text.normalise import fold
 from learning.text.variations import variations
 
 WORDINGS = 48
-"""Other wordings of a lesson's question that its batches draw from; half of them, or more where the rules
-give fewer, in frames of other questions."""
+"""Other wordings of a lesson's question that its batches draw from."""
+OF_ITS_KIND = 16
+"""Most of them that are ways to ask a question of its kind. Half of the others, or more where the rules give
+fewer, are in frames of other questions."""
 UNSEEN = 10
 """Wordings of a question that are only asked, never trained."""
 
@@ -35,13 +39,15 @@ NO_FRAMES = Frames()
 def asked_otherwise(
     question: str, frames: Frames, rng: random.Random, prompt: str = ""
 ) -> list[str]:
-    """Up to WORDINGS different texts to train, none of `unseen_wordings`. prompt: the folded question as it
-    is remembered, with the talk before it."""
-    unseen = {fold(text) for text in unseen_wordings(question)}
-    made, own = variations(question, WORDINGS // 2, rng), {fold(question), prompt}
+    """Up to WORDINGS different texts to train, none of `unseen_wordings` and none that is remembered with
+    another answer. prompt: the folded question as it is remembered, with the talk before it."""
+    own = {fold(question), prompt}
+    taken = {fold(text) for text in unseen_wordings(question)} | (frames.memory.asked - own)
+    made = asked_as(question, rng, OF_ITS_KIND)
+    made += variations(question, (WORDINGS - len(made)) // 2, rng)
     count = WORDINGS - len(made)
     made += splices(question, frames.memory, count, rng, talk=frames.talk, own=own)
-    return [text for text in made if fold(text) not in unseen]
+    return [text for text in made if fold(text) not in taken]
 
 
 def unseen_wordings(question: str) -> list[str]:

@@ -1,0 +1,289 @@
+"""Recognises what kind of question a question is, and asks it in the other ways of its kind.
+
+    asked_as("What do I do for a living?", random.Random(0), 8)
+    # "How do I earn my money?", "Which job do I have?", "what's my profession" ...
+
+A kind is a relation of the lists in this folder. Its lines `q` serve as patterns: a question has the form of
+a line if it is that line with its blanks filled, apart from case, punctuation and short forms ("what's").
+The lines `q` and `p` of its kind are then filled with the same people and things.
+
+Left out: questions that no line has the form of. The rules of learning.text.paraphrases reword those.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+
+from learning.text.kinds.relations import (
+    BLANK,
+    FOLDER,
+    OWNER,
+    Filling,
+    Person,
+    Relation,
+    SlotValue,
+    as_person,
+    listed_values,
+    read_relations,
+)
+from learning.text.kinds.words import CountedWord, as_typed, counted, counted_text
+from learning.text.normalise import fold
+from learning.text.variations import careless
+
+_FILES = ("frames.txt", "facts.txt", "personal.txt", "general.txt")
+_ANY = "*"
+"""The list of a slot that takes any phrase."""
+_MOST_WORDS = 4
+"""Of a phrase that fills a slot."""
+_LEAST_LITERAL = 2
+"""Words of its own that a line needs if a slot of it takes any phrase. With fewer it would fit everything."""
+_PEOPLE = ("who", "whose", "whom")
+_GENDERED = frozenset({"he", "his", "him"})
+_OWN = frozenset({"i", "my", "me", "mine"})
+_TOLD = frozenset({"you", "your", "yours"})
+_NO_NAME = """
+a an the it its he she they them his her their this that these those there who what which where when why how
+is are was were am be do does did have has had can could will would shall should to of in on at for with from
+by and or not no yes some any
+"""
+_NOT_IN_NAMES = _OWN | _TOLD | {*_NO_NAME.split()}
+"""Words that no person's name has."""
+_IN_CLAUSES = """
+i my me mine our we us you your yours he she it they is are was were am do does did has have had can could
+will would what who whose which where when why how about if that than
+"""
+_CLAUSE = frozenset(_IN_CLAUSES.split())
+"""Words that no free phrase has: one with them is more than a thing, or somebody's."""
+_PARTICIPLE = re.compile(r".+(ing|ed)")
+_SINGULAR = re.compile(r"(\b(is|was|does|has)|'s) \{K\}|\{K\} (is|was|does|has)\b")
+_PLURAL = re.compile(r"\b(are|were|do|have) \{K\}|\{K\} (are|were|do|have)\b")
+"""Verbs that say of the thing in a line whether it is one or several."""
+
+Bound = Mapping[str, tuple[int, int, str]]
+"""Blank -> its first word, the word behind its last, and the ending that stands behind it."""
+
+
+@dataclass(frozen=True)
+class Recognised:
+    """A question as one of its kind."""
+
+    relation: Relation
+    person: Person
+    told: bool
+    """It is about the assistant ("you")."""
+    gendered: bool
+    """It is known whether the person is "he" or "she"."""
+    slots: Mapping[str, SlotValue] = field(hash=False)
+    line: str
+    """The line that it has the form of."""
+
+    def ways(self, rng: random.Random) -> Iterator[str]:
+        """The question in every way of its kind, drawing descriptions of people and things. Lines that
+        would leave something of the question out are not used."""
+        slots = {letter: replace(v, described=_clear(v)) for letter, v in self.slots.items()}
+        who = replace(self.person, described=_clear(self.person))
+        filling = Filling(self.relation, who, slots, rng)
+        others = replace(filling, slots={k: self._described(k, v) for k, v in slots.items()})
+        for kind, filled in (("q", filling), ("p", others)):
+            for line in filter(self._fits, filling.lines(kind)):
+                text = filled.say(line, answered=self.told, described=kind == "p")
+                yield re.sub(r"\b(my|our|the|this|that|a|an) my\b", r"\1", text)
+
+    def _described(self, letter: str, value: SlotValue) -> SlotValue:
+        """The value for lines whose blanks want "the one on the leash" or "my dog", not "dog"."""
+        if value.described or (self.relation.slots[letter] == _ANY and self.relation.who != "me"):
+            return value
+        return replace(value, text=f"my {value.text}")
+
+    def _fits(self, line: str) -> bool:
+        """Whether the line names everything that the question names, and nothing else, and its verb fits."""
+        if _PLURAL.search(self.line) and _SINGULAR.search(line):
+            return False
+        if _SINGULAR.search(self.line) and _PLURAL.search(line):
+            return False
+        blanks = {found[2].lower() if len(found[2]) > 1 else found[2] for found in _blanks(line)}
+        slots = {blank for blank in blanks if len(blank) == 1}
+        if slots != {*self.slots} or (self.relation.who == "any" and not blanks):
+            return False
+        if self.relation.who != "any" or (self.person == OWNER and not self.told):
+            return True
+        if not self.gendered and _GENDERED & blanks:
+            return False
+        return bool(blanks - slots) and not {*fold(BLANK.sub("", line)).split()} & (_OWN | _TOLD)
+
+
+@dataclass
+class _Node:
+    """The lines that go on from some words."""
+
+    words: dict[str, _Node] = field(default_factory=dict)
+    blanks: dict[tuple[str, str], _Node] = field(default_factory=dict)
+    """(name of the blank, ending that stands behind it) -> what follows."""
+    lines: list[tuple[Relation, str]] = field(default_factory=list)
+    """The lines that end here."""
+
+
+def asked_as(question: str, rng: random.Random, count: int) -> list[str]:
+    """Up to `count` other ways to ask the question, in any order, some typed carelessly; none for a question
+    that is of no known kind."""
+    made = dict[str, str]()
+    for found in recognise(question):
+        for text in found.ways(rng):
+            made.setdefault(fold(text), careless(text, rng))
+    made.pop(fold(question), None)
+    return rng.sample([*made.values()], min(count, len(made)))
+
+
+def recognise(question: str) -> list[Recognised]:
+    """What the question may be, as the lines see it that fit it best; empty if no line has its form."""
+    words = counted(question)
+    best, found = 0.0, dict[str, Recognised]()
+    for relation, line, bound in _fitting(_patterns(), words, 0, {}):
+        for fit, one in _readings(relation, line, words, bound):
+            if fit > best:
+                best, found = fit, {}
+            if fit == best:
+                found.setdefault(relation.name, one)
+    return [*found.values()]
+
+
+@cache
+def kinds() -> tuple[Relation, ...]:
+    """All kinds of questions, those of facts first."""
+    return tuple(read_relations(*(FOLDER / name for name in _FILES)))
+
+
+@cache
+def _patterns() -> _Node:
+    root = _Node()
+    for relation in kinds():
+        least = _LEAST_LITERAL if _ANY in relation.slots.values() else 1
+        for line in relation.lines.get("q", ()):
+            pattern = _pattern(line)
+            if sum(isinstance(word, str) for word in pattern) >= least:
+                node = root
+                for word in pattern:
+                    if isinstance(word, str):
+                        node = node.words.setdefault(word, _Node())
+                    else:
+                        node = node.blanks.setdefault(word, _Node())
+                node.lines.append((relation, line))
+    return root
+
+
+def _blanks(line: str) -> list[re.Match[str]]:
+    """The blanks of slots and pronouns in a line."""
+    return [found for found in BLANK.finditer(line) if found[2]]
+
+
+def _pattern(line: str) -> list[str | tuple[str, str]]:
+    """A line as words, and blanks as (name, ending): `What's {whose} {K}'s age?` gives what, is, ("whose",
+    ""), ("K", "s"), age."""
+    names = [found[2] or found[3] for found in BLANK.finditer(line)]
+    marked = BLANK.sub(lambda found: f"{found[1] or ''}zzblank", line)
+    pattern = list[str | tuple[str, str]]()
+    for word in counted(marked):
+        if word.text.startswith("zzblank"):
+            name = names.pop(0)
+            pattern.append((name if len(name) == 1 else name.lower(), word.text[7:]))
+        else:
+            pattern.append(word.text)
+    return pattern
+
+
+def _fitting(
+    node: _Node, words: Sequence[CountedWord], at: int, bound: Bound
+) -> Iterator[tuple[Relation, str, Bound]]:
+    """Every line that the words may be, with what fills its blanks. Verbs and pronouns are not checked."""
+    if at == len(words):
+        for relation, line in node.lines:
+            yield relation, line, bound
+        return
+    if (after := node.words.get(words[at].text)) is not None:
+        yield from _fitting(after, words, at + 1, bound)
+    for (name, ending), after in node.blanks.items():
+        most = _MOST_WORDS if name in _PEOPLE or len(name) == 1 else 1
+        for end in range(at + 1, min(at + most, len(words)) + 1):
+            if words[end - 1].text.endswith(ending):
+                here = {name: (at, end, ending), **bound}  # the first place counts
+                yield from _fitting(after, words, end, here)
+
+
+def _readings(
+    relation: Relation, line: str, words: Sequence[CountedWord], bound: Bound
+) -> Iterator[tuple[float, Recognised]]:
+    """The line as the words fill it, if filling it so gives the words again, and how well it fits: the number
+    of words that it says itself. Values of a list count nearly as much."""
+    slots, fit = dict[str, SlotValue](), float(len(words))
+    for letter, group in relation.slots.items():
+        if letter in bound:
+            value = slots[letter] = _value(words, bound[letter], group)
+            if not value.group and (group != _ANY or not _is_thing(value.text)):
+                return
+            fit -= 0.1 if value.group else bound[letter][1] - bound[letter][0]
+    for person, told, gendered in _people(words, bound):
+        text = Filling(relation, person, slots, random.Random(0)).say(line, answered=told)
+        if counted_text(text) == " ".join(word.text for word in words):
+            fit -= len(person.text.split()) if person.name or not person.described else 0.1
+            known = gendered or any(found[2].lower() in _GENDERED for found in _blanks(line))
+            yield fit, Recognised(relation, person, told, known, slots, line)
+            return
+
+
+def _is_thing(text: str) -> bool:
+    words = fold(text).split()
+    return _CLAUSE.isdisjoint(words) and (len(words) == 1 or not _PARTICIPLE.fullmatch(words[-1]))
+
+
+def _value(words: Sequence[CountedWord], place: tuple[int, int, str], group: str) -> SlotValue:
+    text = as_typed(words, *place)
+    known = _by_word(group).get(counted_text(text))
+    return replace(known, text=text) if known else SlotValue(text)
+
+
+@cache
+def _by_word(group: str) -> dict[str, SlotValue]:
+    return {counted_text(value.text): value for value in listed_values().get(group, ())}
+
+
+def _people(words: Sequence[CountedWord], bound: Bound) -> Iterator[tuple[Person, bool, bool]]:
+    """Whom the blanks may be about, whether that is the assistant, and whether "he" or "she" is known."""
+    blanks = [name for name in _PEOPLE if name in bound]
+    if not blanks:
+        yield OWNER, False, True
+        return
+    first, end, _ = bound[blanks[0]]
+    here = [word.text for word in words[first:end]]
+    possessive = "s" if blanks[0] == "whose" else ""
+    if len(here) == 1 and here[0] in _OWN | _TOLD:
+        yield OWNER, here[0] in _TOLD, True
+    elif not here[-1].endswith(possessive):
+        return
+    elif here[0] == "my" and len(here) > 1:
+        relative = as_person(_value(words, (first + 1, end, possessive), "kin"))
+        for woman in (relative.woman, not relative.woman):
+            yield replace(relative, woman=woman), False, bool(relative.described)
+    elif len(here) <= 2 and _NOT_IN_NAMES.isdisjoint(here):
+        for woman in (True, False):
+            name = as_typed(words, first, end, possessive)
+            yield Person(name, woman=woman, name=True), False, False
+
+
+def _clear(of: Person | SlotValue) -> tuple[str, ...]:
+    """The descriptions that fit one value of the lists alone."""
+    return tuple(way for way in of.described if _times_described()[way] == 1)
+
+
+@cache
+def _times_described() -> dict[str, int]:
+    """Description -> number of different words that it describes."""
+    found = dict[str, set[str]]()
+    for listed in listed_values().values():
+        for value in listed:
+            for way in value.described:
+                found.setdefault(way, set()).add(value.text)
+    return {way: len(texts) for way, texts in found.items()}

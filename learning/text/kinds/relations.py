@@ -1,0 +1,189 @@
+"""Kinds of facts, as frames.txt and values.txt list them, and their sentences with the blanks filled.
+
+frames.txt says how it is written. Imports nothing else of learning.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+_FRAMES, _VALUES = "frames.txt", "values.txt"
+BLANK = re.compile(r"\{(a )?(\w+)\}|<(\w+)>")
+"""A blank of a frame: a slot or pronoun, with "a " before it if its article is wanted, or a verb."""
+_FORMS = {"be": ("am", "are", "is"), "was": ("was", "were", "was"), "have": ("have", "have", "has")}
+_KINDS_OF_LINES = set("tqpyah")
+
+
+@dataclass(frozen=True)
+class SlotValue:
+    """A value of a list, with what describes it in other words."""
+
+    text: str
+    described: tuple[str, ...] = ()
+    group: str = ""
+    """The list it is from."""
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A kind of fact or of question."""
+
+    name: str
+    who: str
+    """me or any: the owner, or also a relative; none: nobody."""
+    slots: Mapping[str, str] = field(hash=False)
+    """Letter -> list of values; `*`: any phrase."""
+    lines: Mapping[str, tuple[str, ...]] = field(hash=False)
+    """t, q, p, y, a, h -> frames."""
+
+
+@dataclass(frozen=True)
+class Person:
+    """Whom a fact is about. The owner has no text."""
+
+    text: str = ""
+    described: tuple[str, ...] = ()
+    woman: bool = False
+    name: bool = False
+    """The text is a name, which no "my" stands before."""
+
+
+OWNER = Person()
+
+
+@cache
+def listed_values() -> dict[str, tuple[SlotValue, ...]]:
+    """List -> its values."""
+    found = dict[str, list[SlotValue]]()
+    for line in FOLDER.joinpath(_VALUES).read_text("utf-8").splitlines():
+        if line.startswith("@"):
+            group, _, listed = line[1:].partition(" ")
+            for value in listed.split("|"):
+                text, _, described = value.partition("=")
+                ways = tuple(filter(None, described.split("/")))
+                found.setdefault(group, []).append(SlotValue(text, ways, group))
+    found["kin"] = found["kin_f"] + found["kin_m"]
+    return {group: tuple(listed) for group, listed in found.items()}
+
+
+@cache
+def kinds_of_facts() -> tuple[Relation, ...]:
+    """The relations of frames.txt: what invented lives are made of."""
+    return tuple(read_relations(FOLDER / _FRAMES))
+
+
+def read_relations(*files: Path) -> Iterator[Relation]:
+    """The relations of the files, in their order. `+ name` adds lines to a relation that stood before."""
+    slots, who = dict[str, dict[str, str]](), dict[str, str]()
+    lines = dict[str, dict[str, list[str]]]()
+    here = dict[str, list[str]]()
+    for file in files:
+        for line in file.read_text("utf-8").splitlines():
+            kind, _, text = line.partition(" ")
+            if kind == "=":
+                name, who[name], *listed = text.split()
+                slots[name] = {s[0]: s[2:] for s in listed}
+                here = lines[name] = {}
+            elif kind == "+":
+                here = lines[text.strip()]
+            elif kind in _KINDS_OF_LINES:
+                here.setdefault(kind, []).append(text)
+    for name, found in lines.items():
+        frames = {kind: tuple(dict.fromkeys(texts)) for kind, texts in found.items()}
+        yield Relation(name, who[name], slots[name], frames)
+
+
+def as_person(value: SlotValue, unclear: Collection[str] = ()) -> Person:
+    """A relative or neighbour of a list. unclear: descriptions that others have too; they are left out."""
+    described = tuple(way for way in value.described if way not in unclear)
+    return Person(value.text, described, value.group == "kin_f")
+
+
+@dataclass(frozen=True)
+class Filling:
+    """What fills the blanks of a relation's lines."""
+
+    relation: Relation
+    person: Person
+    slots: Mapping[str, SlotValue]
+    rng: random.Random
+
+    def lines(self, kind: str) -> list[str]:
+        """Frames of a kind that fit the person, in any order: where "I" does something for somebody, that
+        is not the owner."""
+        fitting = self.relation.lines.get(kind, ())
+        if self.relation.who != "me" and not self.person.text:
+            fitting = tuple(line for line in fitting if not re.search(r"\bI\b", line))
+        return self.rng.sample(fitting, len(fitting))
+
+    def say(
+        self, frame: str, *, answered: bool = False, described: bool = False, sentence: bool = True
+    ) -> str:
+        """A frame, filled. answered: as Vidya says it to the owner. described: people and values in other
+        words than their own."""
+        who = self.person
+        if described and who.described:
+            who = replace(who, text=self.rng.choice(who.described), name=True)
+
+        def fill(found: re.Match[str]) -> str:
+            article, blank, verb = found.groups()
+            if verb:
+                return _conjugated(verb, who, answered)
+            value = self.slots.get(blank)
+            if value is None:
+                return _pronoun(blank, who, answered)
+            if described and blank == "K" and value.described:
+                way = self.rng.choice(value.described)
+                his = _pronoun("his", who, answered)
+                return re.sub(r"\b(my|our)\b", his, way) if who.text else way
+            text = BLANK.sub(fill, value.text)
+            return f"{'an' if text[0].lower() in 'aeio' else 'a'} {text}" if article else text
+
+        text = re.sub(r"\bthe ([\w ]+?) of me\b", r"my \1", BLANK.sub(fill, frame))
+        if not sentence:
+            return text
+        return text[0].upper() + text[1:] if frame[0] == "{" and frame[1].isupper() else text
+
+
+def _pronoun(blank: str, person: Person, answered: bool) -> str:
+    """Who a fact is about, as the blank asks for it, in the owner's words or in Vidya's."""
+    case = blank.lower()
+    if not person.text:
+        owner = {"who": "I", "he": "I", "whose": "my", "his": "my", "whom": "me", "him": "me"}
+        told = {
+            "who": "you",
+            "he": "you",
+            "whose": "your",
+            "his": "your",
+            "whom": "you",
+            "him": "you",
+        }
+        text = (told if answered else owner)[case]
+    elif case in ("he", "his", "him"):
+        forms = ("she", "her", "her") if person.woman else ("he", "his", "him")
+        text = forms[("he", "his", "him").index(case)]
+    else:
+        text = person.text if person.name else f"{'your' if answered else 'my'} {person.text}"
+        if answered and person.text.startswith("my "):
+            text = f"your {person.text.removeprefix('my ')}"
+        text += "'s" if case == "whose" else ""
+    return text[0].upper() + text[1:] if blank[0].isupper() else text
+
+
+def _conjugated(verb: str, person: Person, answered: bool) -> str:
+    base = verb.lower()
+    if base in _FORMS:
+        text = _FORMS[base][2 if person.text else int(answered)]
+    elif not person.text:
+        text = base
+    elif base.endswith("y") and base[-2] not in "aeiou":
+        text = f"{base[:-1]}ies"
+    else:
+        text = base + ("es" if base.endswith(("s", "sh", "ch", "x", "o")) else "s")
+    return text[0].upper() + text[1:] if verb[0].isupper() else text

@@ -1,0 +1,83 @@
+"""The words of a question as they count when its form is compared, and as they were typed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from learning.text.normalise import fold
+
+_SHORT_FORMS = {
+    **{f"{word}s": f"{word} is" for word in ("what", "who", "where", "when", "how", "that")},
+    **{f"{word}re": f"{word} are" for word in ("what", "who", "where", "you")},
+    "im": "i am",
+    "ive": "i have",
+    "youve": "you have",
+    "cant": "cannot",
+    "our": "my",
+    "we": "i",
+    "us": "me",
+    "favorite": "favourite",
+    "color": "colour",
+    "mum": "mother",
+    "mom": "mother",
+    "dad": "father",
+    "gran": "grandmother",
+    "granny": "grandmother",
+    "grandma": "grandmother",
+    "grandpa": "grandfather",
+    "grandad": "grandfather",
+}
+"""Folded word -> the words that it counts as."""
+_AFTER_WE = {("are", "i"): "am", ("were", "i"): "was", ("i", "are"): "am", ("i", "were"): "was"}
+"""Two words -> what the verb of them becomes where "we" counts as "I"."""
+_BEHIND = ("please", "again", "vidya")
+"""Words that may stand behind any question."""
+
+
+@dataclass(frozen=True)
+class CountedWord:
+    """A word as it counts, and the typed word that it is of."""
+
+    text: str
+    typed: str
+
+
+def counted(text: str) -> list[CountedWord]:
+    """The words of a text, folded, with short forms written out and "we" as "I". Leaves out what may stand
+    behind any question ("please")."""
+    words = [
+        CountedWord(part, typed)
+        for typed in text.split()
+        for word in fold(typed).split()
+        for part in _counts_as(word)
+    ]
+    for place in range(len(words) - 1):
+        pair = words[place].text, words[place + 1].text
+        if verb := _AFTER_WE.get(pair):
+            at = place if pair[1] == "i" else place + 1
+            words[at] = replace(words[at], text=verb)
+    while len(words) > 2 and words[-1].text in _BEHIND:
+        words.pop()
+    return words
+
+
+def counted_text(text: str) -> str:
+    """The words of `counted` as one text."""
+    return " ".join(word.text for word in counted(text))
+
+
+def as_typed(words: Sequence[CountedWord], first: int, end: int, ending: str = "") -> str:
+    """The words from `first` to before `end` as they were typed, without the ending behind them ("'s") and
+    the punctuation around them."""
+    text = " ".join(dict.fromkeys(word.typed for word in words[first:end])).strip('?!.,;:"()')
+    return re.sub(r"(['\u2019]s|s['\u2019]?)$", "", text) if ending else text
+
+
+def _counts_as(word: str) -> list[str]:
+    """A word written out; a possessive keeps its ending ("mums" is "mothers")."""
+    if word in _SHORT_FORMS:
+        return _SHORT_FORMS[word].split()
+    stem = word.removesuffix("s")
+    return [f"{_SHORT_FORMS[stem]}s"] if stem in _SHORT_FORMS and len(stem) > 2 else [word]
