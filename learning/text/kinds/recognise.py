@@ -55,12 +55,14 @@ _NOT_IN_NAMES = _OWN | _TOLD | {*_NO_NAME.split()}
 _IN_CLAUSES = """
 i my me mine our we us you your yours he she it they is are was were am do does did has have had can could
 will would what who whose which where when why how about if that than
+favourite
 """
 _CLAUSE = frozenset(_IN_CLAUSES.split())
 """Words that no free phrase has: one with them is more than a thing, or somebody's."""
 _PARTICIPLE = re.compile(r".+(ing|ed)")
-_SINGULAR = re.compile(r"(\b(is|was|does|has)|'s) \{K\}|\{K\} (is|was|does|has)\b")
-_PLURAL = re.compile(r"\b(are|were|do|have) \{K\}|\{K\} (are|were|do|have)\b")
+_THING = r"((my|your|the|favourite|\{whose\}) )*\{K\}"
+_SINGULAR = re.compile(rf"(\b(is|was|does|has)|'s) {_THING}|{_THING} (is|was|does|has)\b")
+_PLURAL = re.compile(rf"\b(are|were|do|have) {_THING}|{_THING} (are|were|do|have)\b")
 """Verbs that say of the thing in a line whether it is one or several."""
 
 Bound = Mapping[str, tuple[int, int, str]]
