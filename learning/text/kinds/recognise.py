@@ -39,8 +39,10 @@ _ANY = "*"
 """The list of a slot that takes any phrase."""
 _MOST_WORDS = 4
 """Of a phrase that fills a slot."""
-_LEAST_LITERAL = 2
-"""Words of its own that a line needs if a slot of it takes any phrase. With fewer it would fit everything."""
+_LONGEST = 32
+"""Words of a question that a line may have."""
+_LEAST_SAID = 2
+"""Words that a line needs beside its slots if one of them takes any phrase. With fewer it would fit all."""
 _PEOPLE = ("who", "whose", "whom")
 _GENDERED = frozenset({"he", "his", "him"})
 _OWN = frozenset({"i", "my", "me", "mine"})
@@ -87,17 +89,21 @@ class Recognised:
         """The question in every way of its kind, drawing descriptions of people and things. Lines that
         would leave something of the question out are not used."""
         slots = {letter: replace(v, described=_clear(v)) for letter, v in self.slots.items()}
-        who = replace(self.person, described=_clear(self.person))
-        filling = Filling(self.relation, who, slots, rng)
-        others = replace(filling, slots={k: self._described(k, v) for k, v in slots.items()})
-        for kind, filled in (("q", filling), ("p", others)):
-            for line in filter(self._fits, filling.lines(kind)):
+        plain = Filling(self.relation, replace(self.person, described=()), slots, rng)
+        others = replace(plain, slots={k: self._described(k, v) for k, v in slots.items()})
+        in_words = replace(others, person=replace(self.person, described=_clear(self.person)))
+        for kind in ("q", "p"):
+            for line in filter(self._fits, plain.lines(kind)):
+                long = "{whose}" in line.casefold()  # "the girl I grew up with's" is no English
+                filled = plain if kind == "q" else others if long else in_words
                 text = filled.say(line, answered=self.told, described=kind == "p")
-                yield re.sub(r"\b(my|our|the|this|that|a|an) my\b", r"\1", text)
+                yield re.sub(r"\b(my|our|the|a|an) my\b", r"\1", text)
 
     def _described(self, letter: str, value: SlotValue) -> SlotValue:
         """The value for lines whose blanks want "the one on the leash" or "my dog", not "dog"."""
-        if value.described or (self.relation.slots[letter] == _ANY and self.relation.who != "me"):
+        if value.described or (
+            _takes_all(self.relation.slots[letter]) and self.relation.who != "me"
+        ):
             return value
         return replace(value, text=f"my {value.text}")
 
@@ -143,6 +149,8 @@ def asked_as(question: str, rng: random.Random, count: int) -> list[str]:
 def recognise(question: str) -> list[Recognised]:
     """What the question may be, as the lines see it that fit it best; empty if no line has its form."""
     words = counted(question)
+    if len(words) > _LONGEST:
+        return []
     best, found = 0.0, dict[str, Recognised]()
     for relation, line, bound in _fitting(_patterns(), words, 0, {}):
         for fit, one in _readings(relation, line, words, bound):
@@ -163,10 +171,11 @@ def kinds() -> tuple[Relation, ...]:
 def _patterns() -> _Node:
     root = _Node()
     for relation in kinds():
-        least = _LEAST_LITERAL if _ANY in relation.slots.values() else 1
+        free = any(map(_takes_all, relation.slots.values()))
         for line in relation.lines.get("q", ()):
             pattern = _pattern(line)
-            if sum(isinstance(word, str) for word in pattern) >= least:
+            beside = [word for word in pattern if isinstance(word, str) or len(word[0]) > 1]
+            if any(isinstance(word, str) for word in beside) and len(beside) >= _LEAST_SAID * free:
                 node = root
                 for word in pattern:
                     if isinstance(word, str):
@@ -224,7 +233,7 @@ def _readings(
     for letter, group in relation.slots.items():
         if letter in bound:
             value = slots[letter] = _value(words, bound[letter], group)
-            if not value.group and (group != _ANY or not _is_thing(value.text)):
+            if not value.group and not (_takes_all(group) and _is_thing(value.text)):
                 return
             fit -= 0.1 if value.group else bound[letter][1] - bound[letter][0]
     for person, told, gendered in _people(words, bound):
@@ -234,6 +243,11 @@ def _readings(
             known = gendered or any(found[2].lower() in _GENDERED for found in _blanks(line))
             yield fit, Recognised(relation, person, told, known, slots, line)
             return
+
+
+def _takes_all(group: str) -> bool:
+    """Whether a slot takes any phrase: names and dates have no list either."""
+    return group == _ANY or group not in listed_values()
 
 
 def _is_thing(text: str) -> bool:

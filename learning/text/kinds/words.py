@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from learning.text.normalise import fold
 
@@ -47,12 +48,7 @@ class CountedWord:
 def counted(text: str) -> list[CountedWord]:
     """The words of a text, folded, with short forms written out and "we" as "I". Leaves out what may stand
     behind any question ("please")."""
-    words = [
-        CountedWord(part, typed)
-        for typed in text.split()
-        for word in fold(typed).split()
-        for part in _counts_as(word)
-    ]
+    words = [CountedWord(part, typed) for typed in text.split() for part in _parts(typed)]
     for place in range(len(words) - 1):
         pair = words[place].text, words[place + 1].text
         if verb := _AFTER_WE.get(pair):
@@ -73,6 +69,11 @@ def as_typed(words: Sequence[CountedWord], first: int, end: int, ending: str = "
     the punctuation around them."""
     text = " ".join(dict.fromkeys(word.typed for word in words[first:end])).strip('?!.,;:"()')
     return re.sub(r"(['\u2019]s|s['\u2019]?)$", "", text) if ending else text
+
+
+@lru_cache(maxsize=8192)  # the lists have some 4,000 different words, most of them many times
+def _parts(typed: str) -> tuple[str, ...]:
+    return tuple(part for word in fold(typed).split() for part in _counts_as(word))
 
 
 def _counts_as(word: str) -> list[str]:

@@ -1,0 +1,98 @@
+"""learning.text.kinds.relations: the lists are well formed, and blanks are filled as English wants it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from learning.text.kinds.recognise import kinds
+from learning.text.kinds.relations import (
+    BLANK,
+    FOLDER,
+    Relation,
+    kinds_of_facts,
+    listed_values,
+    read_relations,
+)
+
+_PEOPLE = {"who", "whose", "whom", "he", "his", "him"}
+_FIXED_VERB = re.compile(
+    r"\b(do|does|is|are|am|has|have|was) \{who\}|\{who\} (is|are|am|has|was|does)\b", re.I
+)
+
+
+@pytest.fixture(scope="module")
+def everything() -> tuple[Relation, ...]:
+    return kinds()
+
+
+def test_names_stand_once(everything: tuple[Relation, ...]) -> None:
+    heads = Counter(
+        line.split()[1]
+        for file in FOLDER.glob("*.txt")
+        for line in file.read_text("utf-8").splitlines()
+        if line.startswith("= ")
+    )
+    assert [name for name, times in heads.items() if times > 1] == []
+    assert set(heads) == {relation.name for relation in everything}
+
+
+def test_there_are_hundreds_of_kinds_with_many_ways_to_ask(
+    everything: tuple[Relation, ...],
+) -> None:
+    assert len(everything) > 600
+    few = [r.name for r in everything if len(r.lines.get("q", ())) + len(r.lines.get("p", ())) < 6]
+    assert few == []
+
+
+def test_blanks_are_those_of_the_kind(everything: tuple[Relation, ...]) -> None:
+    faults = []
+    for relation in everything:
+        assert relation.who in ("me", "any", "none"), relation.name
+        for kind in "qp":
+            for line in relation.lines.get(kind, ()):
+                found = {blank[2] for blank in BLANK.finditer(line) if blank[2]}
+                about = {blank for blank in found if blank.casefold() in _PEOPLE}
+                if found - about - {*relation.slots} or (about and relation.who != "any"):
+                    faults.append((relation.name, line))
+                if re.search(r"[{}<>]", BLANK.sub("", line)) or line != line.strip():
+                    faults.append((relation.name, line))
+    assert faults == []
+
+
+def test_verbs_beside_whom_they_are_about_are_blanks(everything: tuple[Relation, ...]) -> None:
+    """Else "does my sister" would become "does I"."""
+    faults = [
+        (relation.name, line)
+        for relation in everything
+        for kind in "qp"
+        for line in relation.lines.get(kind, ())
+        if _FIXED_VERB.search(line)
+    ]
+    assert faults == []
+
+
+def test_lines_can_be_added_to_a_kind_that_stood_before(tmp_path: Path) -> None:
+    first, more = tmp_path / "first.txt", tmp_path / "more.txt"
+    first.write_text("# a comment\n= boat me K:* X:first\nq What is my {K}?\np Where?\n", "utf-8")
+    more.write_text(
+        "+ boat\nq Which {K} is mine?\nq What is my {K}?\n= tea none\nq Tea?\n", "utf-8"
+    )
+    boat, tea = read_relations(first, more)
+    assert boat.slots == {"K": "*", "X": "first"}
+    assert boat.lines == {"q": ("What is my {K}?", "Which {K} is mine?"), "p": ("Where?",)}
+    assert (tea.name, tea.who, tea.slots) == ("tea", "none", {})
+
+
+def test_lives_are_made_of_the_first_list_alone() -> None:
+    lines = FOLDER.joinpath("frames.txt").read_text("utf-8").splitlines()
+    assert len(kinds_of_facts()) == sum(line.startswith("= ") for line in lines)
+    assert all("X" in relation.slots for relation in kinds_of_facts())
+
+
+def test_relatives_are_women_and_men() -> None:
+    listed = listed_values()
+    assert listed["kin"] == listed["kin_f"] + listed["kin_m"]

@@ -1,0 +1,47 @@
+"""learning.text.kinds.words: when two forms of a question count as the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from learning.text.kinds.words import as_typed, counted, counted_text
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("What's my name?", "what is my name"),
+        ("Where do we live, please?", "where do i live"),
+        ("Where are we going?", "Where am I going"),
+        ("We were late.", "i was late"),
+        ("my mum's car", "My mother's car"),
+        ("Can't you swim?", "cannot you swim"),
+        ("What is our favorite color again", "what is my favourite colour"),
+    ],
+)
+def test_forms_of_one_question_count_the_same(one: str, other: str) -> None:
+    assert counted_text(one) == counted_text(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("What is my name?", "What is your name?"),
+        ("Where is it?", "Where was it?"),
+        ("please again", "vidya"),
+    ],
+)
+def test_other_questions_count_as_others(one: str, other: str) -> None:
+    assert counted_text(one) != counted_text(other)
+
+
+def test_words_keep_how_they_were_typed() -> None:
+    words = counted("What's my ex-wife's name?")
+    assert [word.text for word in words] == ["what", "is", "my", "ex", "wifes", "name"]
+    assert as_typed(words, 3, 5, "s") == "ex-wife"
+    assert as_typed(words, 3, 5) == "ex-wife's"
+    assert as_typed(counted("where is Tromsø?"), 2, 3) == "Tromsø"
+
+
+def test_a_text_without_words_has_none() -> None:
+    assert counted("") == [] and counted("  ") == []
