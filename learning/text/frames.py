@@ -16,7 +16,9 @@ import random
 from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
+from learning.text.kinds.recognise import what_is_asked
 from learning.text.normalise import fold
 from learning.text.variations import careless
 
@@ -47,13 +49,19 @@ class Questions:
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
         self.texts = tuple(texts)
-        self.asked = frozenset(map(fold, self.texts))
-        """The folded texts."""
+        self.places = {text: place for place, text in enumerate(self.texts)}
+        """Text -> its place in `texts`."""
         self.words = [frozenset(fold(word) for word in text.split()) for text in self.texts]
         self.counts = Counter(word for words in self.words for word in words)
         """Number of texts that contain each word."""
         self.frames = [text for text in self.texts if _slots(text.split())]
         """The texts with a function word, a content word and at most _LONGEST words."""
+
+    @cached_property
+    def asked_last(self) -> dict[frozenset[tuple[object, ...]], int]:
+        """What is asked (learning.text.kinds.recognise) -> the last place in `texts` where it is."""
+        questions = (text.rpartition(" / ")[2] for text in self.texts)
+        return {what_is_asked(text): place for place, text in enumerate(questions)}
 
 
 NO_QUESTIONS = Questions()

@@ -21,7 +21,7 @@ from learning.text.kinds.relations import (
     OWNER,
     Filling,
     Person,
-    Relation,
+    QuestionKind,
     SlotValue,
     as_person,
     kinds_of_facts,
@@ -108,11 +108,11 @@ def values() -> dict[str, tuple[str, ...]]:
 
 
 def relations() -> dict[str, str]:
-    """Relation -> the list that its value is from, or a name for how it is composed."""
+    """QuestionKind -> the list that its value is from, or a name for how it is composed."""
     return {relation.name: relation.slots["X"] for relation in kinds_of_facts()}
 
 
-def _life(rng: random.Random, relations: Sequence[Relation]) -> InventedLife:
+def _life(rng: random.Random, relations: Sequence[QuestionKind]) -> InventedLife:
     everybody = listed_values()["kin"]
     by_word = {value.text: value for value in rng.sample(everybody, len(everybody))}
     kin = list(by_word.values())[: rng.randint(3, 5)]
@@ -120,7 +120,7 @@ def _life(rng: random.Random, relations: Sequence[Relation]) -> InventedLife:
     cast = [as_person(v, {w for w in v.described if ways.count(w) > 1}) for v in kin]
     drawn = rng.sample(relations, rng.randint(6, 8))
     told = [(_relation("relative_name"), OWNER, k) for k in kin[: rng.randint(1, 2)]]
-    about = list[tuple[Relation, Person, SlotValue | None]](told)
+    about = list[tuple[QuestionKind, Person, SlotValue | None]](told)
     for relation in drawn:
         most = 1 if relation.who == "me" or rng.random() < 0.7 else 2
         people = [OWNER] if relation.who == "me" else rng.sample([*cast, OWNER, OWNER], most)
@@ -142,12 +142,12 @@ def _life(rng: random.Random, relations: Sequence[Relation]) -> InventedLife:
     return InventedLife(tuple(facts), tuple(unknown))
 
 
-def _relation(name: str) -> Relation:
+def _relation(name: str) -> QuestionKind:
     return next(r for r in kinds_of_facts() if r.name == name)
 
 
 def _filled(
-    relation: Relation, relative: SlotValue | None, rng: random.Random
+    relation: QuestionKind, relative: SlotValue | None, rng: random.Random
 ) -> dict[str, SlotValue]:
     """Values of a relation's slots, and `Y`: another value than `X`."""
     slots = dict[str, SlotValue]()

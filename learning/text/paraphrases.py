@@ -7,10 +7,11 @@ Some wordings of a question are never trained, so that it can be asked whether i
 from __future__ import annotations
 
 import random
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from learning.text.frames import NO_QUESTIONS, Questions, splices
-from learning.text.kinds.recognise import asked_as
+from learning.text.kinds.recognise import asked_as, what_is_asked
 from learning.text.normalise import fold
 from learning.text.variations import variations
 
@@ -28,7 +29,7 @@ class Frames:
     """What others are asked between the small words of, by which an owner's way of asking is guessed."""
 
     memory: Questions = NO_QUESTIONS
-    """Questions that have answers of their own."""
+    """Questions that have answers of their own, folded, those taught last at the end."""
     talk: Questions = NO_QUESTIONS
     """What the owner says in the model's own talk."""
 
@@ -42,12 +43,21 @@ def asked_otherwise(
     """Up to WORDINGS different texts to train, none of `unseen_wordings` and none that is remembered with
     another answer. prompt: the folded question as it is remembered, with the talk before it."""
     own = {fold(question), prompt}
-    taken = {fold(text) for text in unseen_wordings(question)} | (frames.memory.asked - own)
-    made = asked_as(question, rng, OF_ITS_KIND)
+    taken = {fold(text) for text in unseen_wordings(question)} | (frames.memory.places.keys() - own)
+    asked_since = _asked_since(question, own, frames.memory)
+    made = [] if asked_since else asked_as(question, rng, OF_ITS_KIND)
     made += variations(question, (WORDINGS - len(made)) // 2, rng)
     count = WORDINGS - len(made)
     made += splices(question, frames.memory, count, rng, talk=frames.talk, own=own)
     return [text for text in made if fold(text) not in taken]
+
+
+def _asked_since(question: str, own: Collection[str], memory: Questions) -> bool:
+    """Whether a question that asks for the same thing was taught later. The wordings of their kind belong to
+    that one: its answer may be another."""
+    place = max((memory.places[text] for text in own if text in memory.places), default=None)
+    asked = what_is_asked(question)
+    return bool(asked) and place is not None and memory.asked_last[asked] > place
 
 
 def unseen_wordings(question: str) -> list[str]:

@@ -16,7 +16,7 @@ import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 
 from learning.text.kinds.relations import (
     BLANK,
@@ -24,7 +24,7 @@ from learning.text.kinds.relations import (
     OWNER,
     Filling,
     Person,
-    Relation,
+    QuestionKind,
     SlotValue,
     as_person,
     listed_values,
@@ -75,7 +75,7 @@ Bound = Mapping[str, tuple[int, int, str]]
 class Recognised:
     """A question as one of its kind."""
 
-    relation: Relation
+    relation: QuestionKind
     person: Person
     told: bool
     """It is about the assistant ("you")."""
@@ -131,7 +131,7 @@ class _Node:
     words: dict[str, _Node] = field(default_factory=dict)
     blanks: dict[tuple[str, str], _Node] = field(default_factory=dict)
     """(name of the blank, ending that stands behind it) -> what follows."""
-    lines: list[tuple[Relation, str]] = field(default_factory=list)
+    lines: list[tuple[QuestionKind, str]] = field(default_factory=list)
     """The lines that end here."""
 
 
@@ -161,8 +161,23 @@ def recognise(question: str) -> list[Recognised]:
     return [*found.values()]
 
 
+@lru_cache(maxsize=1 << 14)  # a journal of ten thousand lessons, and the book
+def what_is_asked(question: str) -> frozenset[tuple[object, ...]]:
+    """The same for two questions that ask for the same thing in different words; empty if the question is
+    of no known kind."""
+    return frozenset(
+        (
+            found.relation.name,
+            found.told,
+            counted_text(found.person.text),
+            *((letter, counted_text(value.text)) for letter, value in found.slots.items()),
+        )
+        for found in recognise(question)
+    )
+
+
 @cache
-def kinds() -> tuple[Relation, ...]:
+def kinds() -> tuple[QuestionKind, ...]:
     """All kinds of questions, those of facts first."""
     return tuple(read_relations(*(FOLDER / name for name in _FILES)))
 
@@ -208,7 +223,7 @@ def _pattern(line: str) -> list[str | tuple[str, str]]:
 
 def _fitting(
     node: _Node, words: Sequence[CountedWord], at: int, bound: Bound
-) -> Iterator[tuple[Relation, str, Bound]]:
+) -> Iterator[tuple[QuestionKind, str, Bound]]:
     """Every line that the words may be, with what fills its blanks. Verbs and pronouns are not checked."""
     if at == len(words):
         for relation, line in node.lines:
@@ -225,7 +240,7 @@ def _fitting(
 
 
 def _readings(
-    relation: Relation, line: str, words: Sequence[CountedWord], bound: Bound
+    relation: QuestionKind, line: str, words: Sequence[CountedWord], bound: Bound
 ) -> Iterator[tuple[float, Recognised]]:
     """The line as the words fill it, if filling it so gives the words again, and how well it fits: the number
     of words that it says itself. Values of a list count nearly as much."""

@@ -31,7 +31,7 @@ class SlotValue:
 
 
 @dataclass(frozen=True)
-class Relation:
+class QuestionKind:
     """A kind of fact or of question."""
 
     name: str
@@ -73,12 +73,12 @@ def listed_values() -> dict[str, tuple[SlotValue, ...]]:
 
 
 @cache
-def kinds_of_facts() -> tuple[Relation, ...]:
+def kinds_of_facts() -> tuple[QuestionKind, ...]:
     """The relations of frames.txt: what invented lives are made of."""
     return tuple(read_relations(FOLDER / _FRAMES))
 
 
-def read_relations(*files: Path) -> Iterator[Relation]:
+def read_relations(*files: Path) -> Iterator[QuestionKind]:
     """The relations of the files, in their order. `+ name` adds lines to a relation that stood before."""
     slots, who = dict[str, dict[str, str]](), dict[str, str]()
     lines = dict[str, dict[str, list[str]]]()
@@ -96,7 +96,7 @@ def read_relations(*files: Path) -> Iterator[Relation]:
                 here.setdefault(kind, []).append(text)
     for name, found in lines.items():
         frames = {kind: tuple(dict.fromkeys(texts)) for kind, texts in found.items()}
-        yield Relation(name, who[name], slots[name], frames)
+        yield QuestionKind(name, who[name], slots[name], frames)
 
 
 def as_person(value: SlotValue, unclear: Collection[str] = ()) -> Person:
@@ -109,7 +109,7 @@ def as_person(value: SlotValue, unclear: Collection[str] = ()) -> Person:
 class Filling:
     """What fills the blanks of a relation's lines."""
 
-    relation: Relation
+    relation: QuestionKind
     person: Person
     slots: Mapping[str, SlotValue]
     rng: random.Random

@@ -18,7 +18,13 @@ from learning.memory.tasks import overrule, stands_alone, to_task
 from learning.protocol.records import Lesson, Turn
 from learning.text.frames import Questions
 from learning.text.normalise import fold
-from learning.text.paraphrases import UNSEEN, Frames, asked_otherwise, unseen_wordings
+from learning.text.paraphrases import (
+    NO_FRAMES,
+    UNSEEN,
+    Frames,
+    asked_otherwise,
+    unseen_wordings,
+)
 
 
 def _example(tokenizer: Tokenizer, question: str, answer: str) -> Example:
@@ -287,3 +293,33 @@ def test_some_wordings_are_never_trained() -> None:
             trained = asked_otherwise(question, Frames(memory), random.Random(seed))
             assert len(trained) > 30
             assert not folded & {fold(text) for text in trained}
+
+
+def test_a_lesson_is_taught_in_the_words_of_its_kind_too() -> None:
+    texts = asked_otherwise("What do I do for a living?", NO_FRAMES, random.Random(0))
+    assert len(texts) > 16 and {"job", "profession", "trade"} & {
+        word for text in texts for word in fold(text).split()
+    }
+    rules = asked_otherwise("Blorp the wumpus, will you?", NO_FRAMES, random.Random(0))
+    assert len(rules) > 16, "a question of no known kind is reworded by rules"
+
+
+def test_no_wording_is_a_question_with_another_answer() -> None:
+    memory = Questions(["what is my profession", "which job do i have", "hi / what is my job"])
+    for seed in range(8):
+        texts = asked_otherwise("What do I do for a living?", Frames(memory), random.Random(seed))
+        assert not {*memory.texts} & {fold(text) for text in texts}
+
+
+def test_words_of_a_kind_are_those_of_the_lesson_taught_last() -> None:
+    """Two lessons that ask for the same thing may have different answers."""
+    first, second = "What is my profession?", "What do I do for a living?"
+    memory = Frames(Questions([fold(first), "hi / " + fold(second)]))
+
+    def says_trade(question: str, prompt: str) -> bool:
+        drawn = [asked_otherwise(question, memory, random.Random(n), prompt) for n in range(8)]
+        return any("trade" in text.casefold() for texts in drawn for text in texts)
+
+    assert says_trade(second, "hi / " + fold(second))
+    assert not says_trade(first, fold(first))
+    assert says_trade("What's my brother's job?", "what s my brother s job"), "of another person"
