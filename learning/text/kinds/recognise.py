@@ -61,11 +61,14 @@ favourite
 """
 _CLAUSE = frozenset(_IN_CLAUSES.split())
 """Words that no free phrase has: one with them is more than a thing, or somebody's."""
+_LINKS = frozenset(["of", "in", "to", "for", "from", "with", "on", "at", "by", "and", "or"])
+"""Words at which no free phrase begins or ends."""
 _PARTICIPLE = re.compile(r".+(ing|ed)")
 _THING = r"((my|your|the|favourite|\{whose\}) )*\{K\}"
 _SINGULAR = re.compile(rf"(\b(is|was|does|has)|'s) {_THING}|{_THING} (is|was|does|has)\b")
 _PLURAL = re.compile(rf"\b(are|were|do|have) {_THING}|{_THING} (are|were|do|have)\b")
 """Verbs that say of the thing in a line whether it is one or several."""
+_PLURAL_NOUN = re.compile(r".*[^siu]s")
 
 Bound = Mapping[str, tuple[int, int, str]]
 """Blank -> its first word, the word behind its last, and the ending that stands behind it."""
@@ -109,9 +112,7 @@ class Recognised:
 
     def _fits(self, line: str) -> bool:
         """Whether the line names everything that the question names, and nothing else, and its verb fits."""
-        if _PLURAL.search(self.line) and _SINGULAR.search(line):
-            return False
-        if _SINGULAR.search(self.line) and _PLURAL.search(line):
+        if self.slots and (_SINGULAR if self._several() else _PLURAL).search(line):
             return False
         blanks = {found[2].lower() if len(found[2]) > 1 else found[2] for found in _blanks(line)}
         slots = {blank for blank in blanks if len(blank) == 1}
@@ -122,6 +123,13 @@ class Recognised:
         if not self.gendered and _GENDERED & blanks:
             return False
         return bool(blanks - slots) and not {*fold(BLANK.sub("", line)).split()} & (_OWN | _TOLD)
+
+    def _several(self) -> bool:
+        """Whether the thing is several, by the verb of the question or by its own ending."""
+        if _PLURAL.search(self.line) or _SINGULAR.search(self.line):
+            return bool(_PLURAL.search(self.line))
+        thing = self.slots.get("K")
+        return thing is not None and bool(_PLURAL_NOUN.fullmatch(fold(thing.text)))
 
 
 @dataclass
@@ -146,14 +154,17 @@ def asked_as(question: str, rng: random.Random, count: int) -> list[str]:
     return rng.sample([*made.values()], min(count, len(made)))
 
 
-def recognise(question: str) -> list[Recognised]:
-    """What the question may be, as the lines see it that fit it best; empty if no line has its form."""
+def recognise(question: str, *, folded: bool = False) -> list[Recognised]:
+    """What the question may be, as the lines see it that fit it best; empty if no line has its form.
+
+    folded: the question has lost its capitals and apostrophes, so any word may be a name.
+    """
     words = counted(question)
     if len(words) > _LONGEST:
         return []
     best, found = 0.0, dict[str, Recognised]()
     for relation, line, bound in _fitting(_patterns(), words, 0, {}):
-        for fit, one in _readings(relation, line, words, bound):
+        for fit, one in _readings(relation, line, words, bound, folded):
             if fit > best:
                 best, found = fit, {}
             if fit == best:
@@ -172,7 +183,7 @@ def what_is_asked(question: str) -> frozenset[tuple[object, ...]]:
             counted_text(found.person.text),
             *((letter, counted_text(value.text)) for letter, value in found.slots.items()),
         )
-        for found in recognise(question)
+        for found in recognise(question, folded=True)
     )
 
 
@@ -240,7 +251,7 @@ def _fitting(
 
 
 def _readings(
-    relation: QuestionKind, line: str, words: Sequence[CountedWord], bound: Bound
+    relation: QuestionKind, line: str, words: Sequence[CountedWord], bound: Bound, folded: bool
 ) -> Iterator[tuple[float, Recognised]]:
     """The line as the words fill it, if filling it so gives the words again, and how well it fits: the number
     of words that it says itself. Values of a list count nearly as much."""
@@ -251,7 +262,7 @@ def _readings(
             if not value.group and not (_takes_all(group) and _is_thing(value.text)):
                 return
             fit -= 0.1 if value.group else bound[letter][1] - bound[letter][0]
-    for person, told, gendered in _people(words, bound):
+    for person, told, gendered in _people(words, bound, folded):
         text = Filling(relation, person, slots, random.Random(0)).say(line, answered=told)
         if counted_text(text) == " ".join(word.text for word in words):
             fit -= len(person.text.split()) if person.name or not person.described else 0.1
@@ -267,7 +278,11 @@ def _takes_all(group: str) -> bool:
 
 def _is_thing(text: str) -> bool:
     words = fold(text).split()
-    return _CLAUSE.isdisjoint(words) and (len(words) == 1 or not _PARTICIPLE.fullmatch(words[-1]))
+    if re.search(r"['\u2019]s ", text):  # somebody's
+        return False
+    if not words or not _CLAUSE.isdisjoint(words) or {words[0], words[-1]} & _LINKS:
+        return False
+    return len(words) == 1 or not _PARTICIPLE.fullmatch(words[-1])
 
 
 def _value(words: Sequence[CountedWord], place: tuple[int, int, str], group: str) -> SlotValue:
@@ -281,7 +296,9 @@ def _by_word(group: str) -> dict[str, SlotValue]:
     return {counted_text(value.text): value for value in listed_values().get(group, ())}
 
 
-def _people(words: Sequence[CountedWord], bound: Bound) -> Iterator[tuple[Person, bool, bool]]:
+def _people(
+    words: Sequence[CountedWord], bound: Bound, folded: bool
+) -> Iterator[tuple[Person, bool, bool]]:
     """Whom the blanks may be about, whether that is the assistant, and whether "he" or "she" is known."""
     blanks = [name for name in _PEOPLE if name in bound]
     if not blanks:
@@ -299,6 +316,10 @@ def _people(words: Sequence[CountedWord], bound: Bound) -> Iterator[tuple[Person
         for woman in (relative.woman, not relative.woman):
             yield replace(relative, woman=woman), False, bool(relative.described)
     elif len(here) <= 2 and _NOT_IN_NAMES.isdisjoint(here):
+        typed = [word.typed for word in words[first:end]]
+        owns = not possessive or "'" in typed[-1] or "\u2019" in typed[-1]
+        if not folded and not (owns and all(word[:1].isupper() for word in typed)):
+            return
         for woman in (True, False):
             name = as_typed(words, first, end, possessive)
             yield Person(name, woman=woman, name=True), False, False

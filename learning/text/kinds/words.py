@@ -16,6 +16,7 @@ _SHORT_FORMS = {
     "ive": "i have",
     "youve": "you have",
     "cant": "cannot",
+    "an": "a",
     "our": "my",
     "we": "i",
     "us": "me",

@@ -30,6 +30,7 @@ def _all_ways(question: str) -> list[str]:
         ("What is the code of my safe?", "code", "", {"K": "safe"}),
         ("What is the capital of New Zealand?", "capital_of", "", {"K": "New Zealand"}),
         ("How many legs does an ant have?", "count_in", "", {"K": "legs", "J": "an ant"}),
+        ("What is an elephant?", "thing_a", "", {"K": "elephant"}),
         ("tell me a joke, please", "tell_joke", "", {}),
     ],
 )
@@ -47,6 +48,8 @@ def test_a_question_of_a_known_form_is_recognised(
         "",
         "?",
         "Blorp.",
+        "what is anna's job",
+        "Where does the water come from my well for?",
         "What's odd about our well?",
         "So I went to the market and they had no apples left at all.",
         "my " * 5000,
