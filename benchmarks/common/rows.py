@@ -32,14 +32,16 @@ class ReportRows:
         parts: Callable[[dict[str, Any]], Iterable[str]],
         *,
         key: str = "rows",
+        variables: Mapping[str, str] = {},  # noqa: B006
     ) -> None:
         """out: the output folder; None: nothing is kept. about: what NAME.json says beside machine and rows.
         command: of this run. parts: makes paragraphs and tables from the result. key: of the rows in
-        NAME.json. Raises DataError if the file is damaged, or if it says something else than `about` and is
-        not of a quick run."""
+        NAME.json. variables: see `earlier`. Raises DataError if the file is damaged, or if it says something
+        else than `about` and is not of a quick run."""
         self._out, self._name, self._command = out, name, command
         self._title, self._parts = title, parts
-        self.result: dict[str, Any] = {**earlier(out, name, about), **about, "machine": machine()}
+        found = earlier(out, name, about, variables)
+        self.result: dict[str, Any] = {**found, **about, "machine": machine()}
         """What NAME.json has."""
         self.rows: list[dict[str, Any]] = self.result.setdefault(key, [])
 

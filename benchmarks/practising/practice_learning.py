@@ -105,7 +105,8 @@ def run(options: BenchOptions) -> dict[str, Any]:
     # None where it is the usual, as in results from before it was told
     about |= {"quick": options.quick or None, "minutes": None if minutes == MINUTES else minutes}
     command = options.command("practice_learning", seeded=True, variables=VARIABLES)
-    runs = ReportRows(options.out, stem, about, command, TITLE, parts, key="runs")
+    set_by = {"options": "VIDYA_PRACTICE_OPTIONS", "minutes": "VIDYA_MINUTES"}
+    runs = ReportRows(options.out, stem, about, command, TITLE, parts, key="runs", variables=set_by)
     with scratch_home(options) as (home, name):
         folder = ModelStore(home).resolve(name)
         for seed in options.seeds:
