@@ -8,19 +8,26 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.common.report import commands_of, earlier, machine, write
+from benchmarks.common.report import ELSEWHERE, commands_of, earlier, machine, write
 from benchmarks.common.scratch import DEFAULT_MODEL
+from benchmarks.common.weights import fingerprint_of
+from engine.errors import DataError
+
+FINGERPRINT = "fingerprint"
+"""The hash of the weights with which a run began, in what is told of the run and in its rows."""
 
 
 def about_run(options: BenchOptions, benchmark: str) -> dict[str, Any]:
-    """What the results of most benchmarks say of a run: "benchmark", "quick" and "model"."""
+    """What the results of most benchmarks say of a run: "benchmark", "quick", "model" and FINGERPRINT. Raises
+    NotFound and CheckpointError for a model."""
     model = options.model_name or DEFAULT_MODEL
-    return {"benchmark": benchmark, "quick": options.quick, "model": model}
+    about = {"benchmark": benchmark, "quick": options.quick, "model": model}
+    return about | {FINGERPRINT: fingerprint_of(options)}
 
 
 class ReportRows:
-    """The rows of a report, oldest first, each with the command that measured it as "command". NAME.json in
-    the output folder keeps them and NAME.md shows them."""
+    """The rows of a report, oldest first, each with the command that measured it as "command", and with the
+    run's FINGERPRINT. NAME.json in the output folder keeps them and NAME.md shows them."""
 
     def __init__(
         self,
@@ -34,16 +41,23 @@ class ReportRows:
         key: str = "rows",
         variables: Mapping[str, str] = {},  # noqa: B006
     ) -> None:
-        """out: the output folder; None: nothing is kept. about: what NAME.json says beside machine and rows.
-        command: of this run. parts: makes paragraphs and tables from the result. key: of the rows in
-        NAME.json. variables: see `earlier`. Raises DataError if the file is damaged, or if it says something
-        else than `about` and is not of a quick run."""
-        self._out, self._name, self._command = out, name, command
+        """out: the output folder; None: nothing is kept. about: what NAME.json says beside machine and rows;
+        its FINGERPRINT, if it has one, goes into each new row instead. command: of this run. parts: makes
+        paragraphs and tables from the result. key: of the rows in NAME.json. variables: see `earlier`.
+        Raises DataError if the file is damaged, if it says something else than `about` and is not of a quick
+        run, or if a row has another FINGERPRINT; a row without one is kept."""
+        self._out, self._name = out, name
         self._title, self._parts = title, parts
-        found = earlier(out, name, about, variables)
-        self.result: dict[str, Any] = {**found, **about, "machine": machine()}
+        said = {key: value for key, value in about.items() if key != FINGERPRINT}
+        own = about.get(FINGERPRINT)
+        self._stamp = {"command": command} | ({FINGERPRINT: own} if own else {})
+        found = earlier(out, name, said, variables)
+        self.result: dict[str, Any] = {**found, **said, "machine": machine()}
         """What NAME.json has."""
         self.rows: list[dict[str, Any]] = self.result.setdefault(key, [])
+        if out and own and any(row.get(FINGERPRINT, own) != own for row in self.rows):
+            what = f"{out / name}.json: has rows of other weights than those of this run's model"
+            raise DataError(what, ELSEWHERE)
 
     def having(self, **values: object) -> list[dict[str, Any]]:
         """The rows that have these values."""
@@ -59,8 +73,9 @@ class ReportRows:
         self.rows[:] = [row for row in self.rows if row not in gone]
 
     def add(self, *rows: dict[str, Any]) -> None:
-        """Appends rows with this run's command, and writes both files. Raises DataError if it cannot."""
-        self.rows += [row | {"command": self._command} for row in rows]
+        """Appends rows with this run's command and FINGERPRINT, and writes both files; without rows, writes
+        both files anew. Raises DataError if it cannot."""
+        self.rows += [row | self._stamp for row in rows]
         if self._out is not None:
             ran, parts = commands_of(self.rows), list(self._parts(self.result))
             write(self._out, self._name, self._title, ran, parts, self.result)

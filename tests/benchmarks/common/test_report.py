@@ -145,6 +145,17 @@ def test_each_benchmark_that_goes_on_with_earlier_rows_tells_the_commands_of_all
     assert not {name for name in found if not tells.search(texts[name])}
 
 
+def test_each_benchmark_that_goes_on_with_earlier_rows_knows_those_of_other_weights() -> None:
+    goes_on = re.compile(r"\bearlier\(|= Rows\(|ReportRows\(")
+    knows = re.compile(r"\b(about_run|about_run_of_stem|fingerprint|fingerprint_of)\(")
+    files = [file for file in FOLDER.glob("*/*.py") if file.parent.name != "common"]
+    texts = {file.stem: file.read_text("utf-8") for file in files}
+    found = {name for name, text in texts.items() if goes_on.search(text)}
+    # the first begins with new weights, the second measures its model each time
+    needless = {"curriculum_sources", "features"}
+    assert {name for name in found if not knows.search(texts[name])} == needless
+
+
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(DataError, match="file"):

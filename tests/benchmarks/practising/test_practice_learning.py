@@ -65,6 +65,7 @@ def practised(
 
     monkeypatch.setattr(practice_learning, "_practise", practise)
     monkeypatch.setattr(practice_learning, "ModelStore", Store)
+    monkeypatch.setattr(practice_learning, "fingerprint_of", lambda _: "5c")
     monkeypatch.setattr("benchmarks.common.scratch._bring", lambda *_: model or "10m")
     options = BenchOptions(folder, model=model, seeds=(0, 1, 2), out=folder)
     found = run(options)
