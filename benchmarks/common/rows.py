@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,14 @@ def about_run(options: BenchOptions, benchmark: str) -> dict[str, Any]:
     model = options.model_name or DEFAULT_MODEL
     about = {"benchmark": benchmark, "quick": options.quick, "model": model}
     return about | {FINGERPRINT: fingerprint_of(options)}
+
+
+def about_run_of_stem(options: BenchOptions, benchmark: str) -> dict[str, Any]:
+    """What results in a file named after the model (`options.stem`) say of a run: "benchmark" and
+    FINGERPRINT, and "quick" if it is a quick run."""
+    about = about_run(options, benchmark)
+    names = ("benchmark", FINGERPRINT, *(["quick"] if options.quick else []))
+    return {name: about[name] for name in names}
 
 
 class ReportRows:
@@ -61,7 +68,7 @@ class ReportRows:
 
     def having(self, **values: object) -> list[dict[str, Any]]:
         """The rows that have these values."""
-        return _having(self.rows, values)
+        return [row for row in self.rows if all(row.get(k) == v for k, v in values.items())]
 
     def has(self, **values: object) -> bool:
         """Whether a row has these values."""
@@ -79,38 +86,3 @@ class ReportRows:
         if self._out is not None:
             ran, parts = commands_of(self.rows), list(self._parts(self.result))
             write(self._out, self._name, self._title, ran, parts, self.result)
-
-
-class KeptRows:
-    """All rows, oldest first; those of earlier runs are read from the file."""
-
-    def __init__(self, path: Path | None) -> None:
-        """path: JSON, a row on each line; None: nothing is kept."""
-        self._path = path
-        self.rows: list[dict[str, Any]] = []
-        if path is not None and path.exists():
-            lines = path.read_text("utf-8").splitlines()
-            self.rows = [json.loads(line) for line in lines if line.strip()]
-
-    @classmethod
-    def of(cls, options: BenchOptions, name: str) -> KeptRows:
-        """Those of a benchmark, NAME_rows.jsonl in the output folder; a quick run keeps none."""
-        if options.out is None or options.quick:
-            return cls(None)
-        return cls(options.out / f"{options.stem(name)}_rows.jsonl")
-
-    def has(self, **values: object) -> bool:
-        """Whether a row has these values."""
-        return bool(_having(self.rows, values))
-
-    def add(self, row: dict[str, Any]) -> None:
-        """Appends a row, to the file too."""
-        self.rows.append(row)
-        if self._path is not None:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            with self._path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(row) + "\n")
-
-
-def _having(rows: Iterable[dict[str, Any]], values: Mapping[str, object]) -> list[dict[str, Any]]:
-    return [row for row in rows if all(row.get(key) == value for key, value in values.items())]
