@@ -14,11 +14,15 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
 from textual.pilot import Pilot
 
+from engine.errors import DataError, NotFound
+from engine.storage.disk import unwritable
+from learning.command_line import described_parser, run_and_tell
 from learning.home import Home
 from learning.journal.journal import Journal
 from learning.protocol.events import (
@@ -188,20 +192,50 @@ def draw(scene: Scene, size: tuple[int, int], theme: str) -> str:
         return asyncio.run(run(Path(folder) / "home"))
 
 
-def main(folder: Path, names: list[str]) -> None:
-    """Draws all scenes, or those named, into a folder."""
-    folder.mkdir(parents=True, exist_ok=True)
+def draw_all(folder: Path, names: Sequence[str], say: Callable[[str], None]) -> None:
+    """Draws the named scenes, or all if none is named, into a folder, and says each file. Raises NotFound for
+    a name, DataError if the folder cannot be written."""
+    known = [scene.name for scene in SCENES]
+    if unknown := [name for name in names if name not in known]:
+        raise NotFound(f"scene {unknown[0]!r} does not exist", f"choose from: {', '.join(known)}")
+    with _writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
     for scene in SCENES:
         for size in SIZES if not names or scene.name in names else ():
-            theme = "light" if scene.name in LIGHT else "dark"
+            picture = draw(scene, size, "light" if scene.name in LIGHT else "dark")
             path = folder / f"{scene.name}-{size[0]}x{size[1]}.svg"
-            path.write_text(draw(scene, size, theme), "utf-8")
-            print(path)
+            with _writing(path):
+                path.write_text(picture, "utf-8")
+            say(str(path))
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Raises DataError in place of OSError."""
+    try:
+        yield
+    except OSError as error:
+        raise DataError(*unwritable(path, error, "name another folder")) from error
 
 
 LIGHT = ("help", "correct")
 """Scenes whose picture is of the light theme."""
 
 
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line. Returns the exit status."""
+    parser = described_parser("tests.scenes", __doc__)
+    parser.add_argument("folder", type=Path, help="where the pictures are written, as SVG")
+    parser.add_argument(
+        "scenes",
+        nargs="*",
+        default=[],
+        metavar="scene",
+        help="the scenes to draw, such as chat; all by default",
+    )
+    given = parser.parse_args(arguments)
+    return run_and_tell(partial(draw_all, given.folder, given.scenes))
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2:])
+    sys.exit(main())

@@ -27,6 +27,14 @@ NOT_KEPT = "# the commands of some earlier rows were not kept"
 BY_HAND = ("## What it says", "## Read")
 """Headings under which a person writes what the figures say. A report keeps such a text."""
 ELSEWHERE = "move the file away, or name another folder: --out"
+DIFFERS = {
+    "benchmark": "of another benchmark",
+    "quick": "without --quick",
+    "model": "with another --model",
+    "seed": "with another --seed",
+    "start": "with other weights or another book",
+}
+"""Values that the results of many benchmarks have -> how a run is told apart whose value is another."""
 
 
 def percentile(values: Sequence[float], share: float) -> float:
@@ -162,10 +170,16 @@ def by_hand(report: Path, made: str) -> list[str]:
     return [sections[i].rstrip() for i in range(first, len(sections)) if headings[i] not in new]
 
 
-def earlier(out: Path | None, name: str, like: Mapping[str, Any]) -> dict[str, Any]:
+def earlier(
+    out: Path | None,
+    name: str,
+    like: Mapping[str, Any],
+    variables: Mapping[str, str] = {},  # noqa: B006
+) -> dict[str, Any]:
     """out/NAME.json, the result of an interrupted run that is to go on; {} if there is none, or that
-    of a quick run and this one is not. Raises DataError if it is damaged, or if one of its values is not as
-    in `like`: this run would overwrite it."""
+    of a quick run and this one is not. variables: values of `like` -> the environment variables that set
+    them. Raises DataError if the file is damaged, or if one of its values is not as in `like`: this run would
+    overwrite it."""
     path = out / f"{name}.json" if out else None
     if path is None or not path.exists():
         return {}
@@ -177,6 +191,8 @@ def earlier(out: Path | None, name: str, like: Mapping[str, Any]) -> dict[str, A
     if found.get("quick") and not like.get("quick"):
         return {}
     if other := [key for key, value in like.items() if found.get(key) != value]:
-        what = f"{path}: the results of a run with another {' and '.join(other)}"
-        raise DataError(what, ELSEWHERE)
+        if "quick" in other:  # which changes the values that variables set
+            other = [key for key in other if key in DIFFERS]
+        told = (DIFFERS.get(key) or f"with another {variables.get(key, key)}" for key in other)
+        raise DataError(f"{path}: the results of a run {' and '.join(told)}", ELSEWHERE)
     return found

@@ -30,11 +30,19 @@ def scratch_home(options: BenchOptions) -> Iterator[tuple[Home, str]]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def model_folder(options: BenchOptions, usual: str = DEFAULT_MODEL) -> Path:
+    """The folder of the model that was asked for, to read from; without one, of the shipped model `usual`.
+    Raises NotFound, and CheckpointError if the model cannot be read."""
+    if options.model is None:
+        return SHIPPED / usual
+    return ModelStore(Home(options.home)).info(options.model).path
+
+
 def _bring(options: BenchOptions, home: Home) -> str:
     if options.model is None:
         ModelStore(home).resolve(DEFAULT_MODEL)
         return DEFAULT_MODEL
-    found = ModelStore(Home(options.home)).info(options.model).path
+    found = model_folder(options)
     ignored = shutil.ignore_patterns("snapshots", ".*")
     shutil.copytree(found, home.models_path / found.name, ignore=ignored)
     return found.name

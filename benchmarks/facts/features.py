@@ -10,7 +10,6 @@ measured earlier stay in the table of --out.
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Sequence
@@ -23,7 +22,7 @@ from torch import Tensor
 
 from benchmarks import BenchOptions
 from benchmarks.baselines.bag_of_words import share_found
-from benchmarks.common.report import commands_of, machine, table, write
+from benchmarks.common.report import commands_of, earlier, machine, table, write
 from benchmarks.common.scratch import scratch_home
 from benchmarks.facts.hidden_states import (
     POOLINGS,
@@ -111,8 +110,11 @@ def data_sets(quick: bool = False) -> dict[str, Wordings]:
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """See `vidya bench`. Raises NotFound for a model."""
+    """See `vidya bench`. Raises NotFound for a model, DataError if the file in --out is damaged or of another
+    kind of run."""
     started, found = time.perf_counter(), machine()
+    about = {"benchmark": "features", "quick": options.quick}
+    models: dict[str, Any] = earlier(options.out, "features", about).get("models", {})
     sets = data_sets(options.quick)
     encoder = load_encoder(Path(os.environ.get("VIDYA_ENCODER") or SHIPPED_ENCODER))
     with scratch_home(options) as (home, name):
@@ -125,7 +127,6 @@ def run(options: BenchOptions) -> dict[str, Any]:
             features = layer_features(model, tokenizer, texts, layers)
             measured[title] = arms(asked, features)
             options.say(f"{name}, {title}: best {best(measured[title])}")
-    models = {} if options.quick else _earlier(options.out)
     models[name] = {
         "blocks": len(model.blocks),
         "dim": model.config.dim,
@@ -210,17 +211,6 @@ def by_encoder(encoder: SentenceEncoder, asked: Wordings) -> dict[str, dict[str,
 def best(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """The arm that finds most, rewordings and paraphrases counted alike."""
     return max(rows, key=lambda row: sum(float(row[kind]["1"]) for kind in KINDS))
-
-
-def _earlier(out: Path | None) -> dict[str, Any]:
-    """The models of an earlier run's features.json."""
-    if out is None:
-        return {}
-    try:
-        models: dict[str, Any] = json.loads((out / "features.json").read_text("utf-8"))["models"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return {}
-    return models
 
 
 def parts(result: dict[str, Any]) -> list[str]:

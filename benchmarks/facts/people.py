@@ -28,6 +28,7 @@ from benchmarks import BenchOptions
 from benchmarks.common.asked import names_asked, number_asked, one_asked
 from benchmarks.common.processes import forget_peak
 from benchmarks.common.report import commands_of, machine
+from benchmarks.common.weights import fingerprint
 from benchmarks.facts.people_answers import (
     Asker,
     Shares,
@@ -40,7 +41,7 @@ from benchmarks.facts.people_arms import ARMS, RANDOM, Arm, open_arm
 from benchmarks.facts.people_data import HALVES, PersonFact, read_people
 from benchmarks.facts.people_report import write_report
 from benchmarks.lessons.clock import Clock
-from benchmarks.lessons.collapse import fingerprint, pause_of, start_folder, words
+from benchmarks.lessons.collapse import pause_of, start_folder, words
 from benchmarks.lessons.collapse_data import make_yardstick
 from benchmarks.lessons.collapse_pupils import RECIPE, LearnerPupil
 from benchmarks.lessons.collapse_rows import Rows

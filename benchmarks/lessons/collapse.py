@@ -13,7 +13,6 @@ the greedy, free-running answer holds the lesson's key (learning.text.key); meas
 from __future__ import annotations
 
 import gc
-import hashlib
 import random
 import shutil
 import tempfile
@@ -31,6 +30,7 @@ from benchmarks.common.asked import names_asked
 from benchmarks.common.processes import forget_peak
 from benchmarks.common.report import commands_of, machine
 from benchmarks.common.scratch import DEFAULT_MODEL
+from benchmarks.common.weights import fingerprint
 from benchmarks.lessons.clock import Clock
 from benchmarks.lessons.collapse_data import (
     LESSONS,
@@ -49,8 +49,8 @@ from engine.config import CONFIGS, Sampling
 from engine.errors import NotFound
 from engine.generate import Finished, generate
 from engine.model import Model
-from engine.storage.checkpoint import load_model, load_weights
-from engine.storage.weight_files import current_files, files_at
+from engine.storage.checkpoint import load_model
+from engine.storage.weight_files import current_files
 from engine.tokenizers.chat_format import encode_prompt
 from engine.tokenizers.load import load_tokenizer
 from learning.data.examples import Example
@@ -336,19 +336,3 @@ def pick(prompt: str, texts: Sequence[str]) -> Lesson | None:
         return None
     others = tuple(text for text in dict.fromkeys(texts) if text != chosen)
     return Lesson("pick", (Turn("user", prompt),), chosen, others)
-
-
-def fingerprint(weights: Path, files: Sequence[Path]) -> str:
-    """A hash of the initial model and data; only rows with the same one go into one table.
-
-    Hashes the tensors, not their file, in which the order may differ, so that a model which is grown again
-    for each run has the same fingerprint."""
-    digest = hashlib.sha256()
-    tensors = load_weights(files_at(weights.parent, weights))
-    for name in sorted(tensors):
-        digest.update(
-            name.encode() + tensors[name].contiguous().view(torch.uint8).numpy().tobytes()
-        )
-    for file in files:
-        digest.update(file.read_bytes())
-    return digest.hexdigest()[:12]

@@ -20,7 +20,8 @@ from benchmarks import BenchOptions
 from benchmarks.common.asked import count_asked
 from benchmarks.common.processes import resident_bytes
 from benchmarks.common.report import commands_of, earlier, machine, median, table, write
-from benchmarks.lessons.collapse import fingerprint, start_folder
+from benchmarks.common.weights import fingerprint
+from benchmarks.lessons.collapse import start_folder
 from benchmarks.lessons.collapse_data import Row, Yardstick, make_yardstick
 from benchmarks.lessons.collapse_pupils import LearnerPupil, open_learner
 from benchmarks.lessons.long_life_lessons import COUNT_VARIABLE, make_lessons

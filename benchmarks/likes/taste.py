@@ -2,7 +2,7 @@
 
 The model answers everyday messages, once for all seeds; an owner with a hidden preference picks, with noise;
 the reward model is trained by the product's own code (learning.rewards.reward_training) on the first 200 and
-1,000 picks, and rates answers to messages that nobody picked among. Rows are kept in taste_rows.jsonl and not
+1,000 picks, and rates answers to messages that nobody picked among. Rows are kept in taste.json and not
 measured again.
 Left out: practice against the reward model (benchmarks.likes.taste_practice).
 """
@@ -17,8 +17,8 @@ from typing import Any
 import torch
 
 from benchmarks import BenchOptions
-from benchmarks.common.report import commands_of, deviation, machine, table, with_deviation, write
-from benchmarks.common.rows import KeptRows
+from benchmarks.common.report import deviation, table, with_deviation
+from benchmarks.common.rows import ReportRows, about_run_of_stem
 from benchmarks.common.scratch import scratch_home
 from benchmarks.likes.taste_baselines import bag_of_words, length_alone
 from benchmarks.likes.taste_data import (
@@ -63,24 +63,20 @@ A miss is told as one."""
 
 def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`."""
-    where = machine()
-    kept = KeptRows.of(options, NAME)
-    rows = kept.rows
     command = options.command(NAME, seeded=True)
+    about = about_run_of_stem(options, NAME)
+    rows = ReportRows(options.out, options.stem(NAME), about, command, TITLE, parts)
     with scratch_home(options) as (home, name):
         folder = home.models_path / name
         model, tokenizer = load_model(folder), load_tokenizer(folder)
         if not all(
-            _found(kept, h, n, seed) for h in HIDDEN for n in PICKS for seed in options.seeds
+            _found(rows, h, n, seed) for h in HIDDEN for n in PICKS for seed in options.seeds
         ):
             answers = drawn_answers(model, tokenizer, options)
             for seed in options.seeds:
-                for row in _measured(model, tokenizer, answers, seed, kept, options):
-                    kept.add(row | {"command": command})
-    result = {"benchmark": NAME, "machine": where, "rows": rows}
-    if options.out is not None:
-        write(options.out, options.stem(NAME), TITLE, commands_of(rows), parts(rows), result)
-    return result
+                for row in _measured(model, tokenizer, answers, seed, rows, options):
+                    rows.add(row)
+    return rows.result
 
 
 def drawn_answers(
@@ -125,13 +121,13 @@ def _measured(
     tokenizer: Tokenizer,
     answers: dict[str, list[str]],
     seed: int,
-    kept: KeptRows,
+    rows: ReportRows,
     options: BenchOptions,
 ) -> Iterator[dict[str, Any]]:
     for hidden in HIDDEN:
         data = divided(answers, hidden, 10 if options.quick else HELD_OUT, seed)
         for picks in PICKS:
-            if _found(kept, hidden, picks, seed):
+            if _found(rows, hidden, picks, seed):
                 continue
             found = data.first(40 if options.quick else picks)
             spent = time.process_time()
@@ -176,12 +172,13 @@ def _by(scores: list[list[float]], test: Sequence[Choice], hidden: Hidden) -> fl
     return gold_pairs(test, scores, hidden)[0]
 
 
-def _found(kept: KeptRows, hidden: Hidden, picks: int, seed: int) -> bool:
-    return kept.has(hidden=hidden.name, picks=picks, seed=seed)
+def _found(rows: ReportRows, hidden: Hidden, picks: int, seed: int) -> bool:
+    return rows.has(hidden=hidden.name, picks=picks, seed=seed)
 
 
-def parts(rows: Sequence[dict[str, Any]]) -> list[str]:
+def parts(result: dict[str, Any]) -> list[str]:
     """The tables of the result."""
+    rows = result["rows"]
     head = (
         *("preference", "picks", "seeds", "gold pairs", "bag of words", "length"),
         *("picks foretold", "ceiling", "calibration error", "used"),
@@ -192,7 +189,6 @@ def parts(rows: Sequence[dict[str, Any]]) -> list[str]:
             some = [r for r in rows if r["hidden"] == hidden.name and r["picks"] == picks]
             if not some:
                 continue
-            means = {key: _mean(some, key) for key in some[0] if key not in ("hidden", "used")}
             quality.append(
                 (
                     hidden.name,
@@ -202,8 +198,8 @@ def parts(rows: Sequence[dict[str, Any]]) -> list[str]:
                     _spread(some, "bag_of_words"),
                     _spread(some, "length"),
                     _spread(some, "picks_right"),
-                    f"{means['ceiling']:.2f}",
-                    f"{means['calibration_error']:.2f}",
+                    f"{_mean(some, 'ceiling'):.2f}",
+                    f"{_mean(some, 'calibration_error'):.2f}",
                     f"{sum(r['used'] for r in some)} of {len(some)}",
                 )
             )
@@ -214,7 +210,7 @@ def parts(rows: Sequence[dict[str, Any]]) -> list[str]:
                 "rated_a_minute",
                 "length_correlation",
             )
-            cost.append((hidden.name, picks, *(means[key] for key in keys)))
+            cost.append((hidden.name, picks, *(_mean(some, key) for key in keys)))
     costs = (
         *("preference", "picks", "seconds to train", "of the processor"),
         "seconds a pick in pauses",

@@ -3,7 +3,7 @@
 The picks are those of `vidya bench collapse`: of five answers the owner prefers one that asks something back.
 Each is taught with a pause. Then a reward model learns from the same picks, and the taught weights practise
 against it as `vidya practice taste` does. All is measured before, between and after. Each seed is a row of
-taste_picks_rows.jsonl and is not made again.
+taste_picks.json and is not made again.
 Left out: the guard and the alarms of practice, which would end a run earlier.
 """
 
@@ -18,8 +18,8 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.common.report import commands_of, deviation, machine, table, with_deviation, write
-from benchmarks.common.rows import KeptRows
+from benchmarks.common.report import deviation, table, with_deviation
+from benchmarks.common.rows import ReportRows, about_run_of_stem
 from benchmarks.common.scratch import scratch_home
 from benchmarks.lessons.clock import Clock
 from benchmarks.lessons.collapse import Exam
@@ -49,21 +49,18 @@ bound: the issue asks for both side by side."""
 
 def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`."""
-    where, kept = machine(), KeptRows.of(options, NAME)
-    rows = kept.rows
     command = options.command(NAME, seeded=True, variables=["VIDYA_CORPUS"])
+    about = about_run_of_stem(options, NAME)
+    rows = ReportRows(options.out, options.stem(NAME), about, command, TITLE, parts)
     with scratch_home(options) as (home, name):
         exam = Exam(options, home.models_path / name)
+        rows.result["talk"] = exam.yardstick.talk_source
         for seed in options.seeds:
-            if not kept.has(seed=seed):
+            if not rows.has(seed=seed):
                 row = _measured(exam, home.models_path / name, seed, options)
                 options.say(json.dumps(row))
-                kept.add(row | {"command": command})
-        talk = exam.yardstick.talk_source
-    result = {"benchmark": NAME, "machine": where, "rows": rows, "talk": talk}
-    if options.out is not None:
-        write(options.out, options.stem(NAME), TITLE, commands_of(rows), parts(result), result)
-    return result
+                rows.add(row)
+    return rows.result
 
 
 def _measured(exam: Exam, folder: Path, seed: int, options: BenchOptions) -> dict[str, Any]:

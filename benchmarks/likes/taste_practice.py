@@ -4,7 +4,7 @@ An owner with a hidden preference picks (benchmarks.likes.taste_data); a reward 
 the model practises against it with the product's trainer, and at every save point the hidden worth of its
 answers is measured beside the reward that it was paid and the signs that the alarms read. Alarms do not
 stop a run here, so that what they would have prevented is seen. Each run is a row in
-taste_practice_rows.jsonl and is not made again; the report asks the alarms of today of its signs.
+taste_practice.json and is not made again; the report asks the alarms of today of its signs.
 VIDYA_TASTE_ARMS: arms, separated by commas.
 Left out: the guard of save points, and the owner's own messages (all messages are made-up ones); the
 criteria and the tables (benchmarks.likes.taste_practice_report).
@@ -24,8 +24,7 @@ import torch
 
 from benchmarks import BenchOptions
 from benchmarks.common.asked import names_asked
-from benchmarks.common.report import commands_of, machine, write
-from benchmarks.common.rows import KeptRows
+from benchmarks.common.rows import ReportRows, about_run_of_stem
 from benchmarks.common.scratch import scratch_home
 from benchmarks.likes.taste import drawn_answers
 from benchmarks.likes.taste_data import AT_LENGTH, HIDDEN, Hidden, divided, messages
@@ -130,28 +129,26 @@ def taste_trainer(
 
 def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`."""
-    where, kept = machine(), KeptRows.of(options, NAME)
-    rows = kept.rows
     command = options.command(NAME, seeded=True, variables=["VIDYA_TASTE_ARMS"])
     wanted = names_asked("VIDYA_TASTE_ARMS", [arm.name for arm in ARMS])
     arms = tuple(arm for arm in ARMS if arm.name in wanted)
     if options.quick:
         arms = tuple(replace(arm, steps=2, options=QUICK_SIZE) for arm in ARMS[:2])
+    about = about_run_of_stem(options, NAME)
+    rows = ReportRows(options.out, options.stem(NAME), about, command, TITLE, parts)
     with scratch_home(options) as (home, name):
         folder = home.models_path / name
         tokenizer, journal = load_tokenizer(folder), Journal(home.journal_path)
         answers = drawn_answers(load_model(folder), tokenizer, options)
         for seed in options.seeds:
             for arm in arms:
-                if kept.has(arm=arm.name, seed=seed):
+                if rows.has(arm=arm.name, seed=seed):
                     continue
                 bench = _Bench(folder, tokenizer, journal, answers, seed, options)
-                kept.add(bench.practised(arm) | {"command": command})
+                rows.add(bench.practised(arm))
         journal.close()
-    result = {"benchmark": NAME, "machine": where, "rows": rows}
-    if options.out is not None:
-        write(options.out, options.stem(NAME), TITLE, commands_of(rows), parts(rows), result)
-    return result
+    rows.add()  # the alarms may be others than when the rows were measured
+    return rows.result
 
 
 @dataclass(frozen=True)

@@ -86,8 +86,9 @@ def alarms_of(points: Sequence[dict[str, Any]]) -> list[list[Alarm]]:
     return [alarms(signs[0], one) for one in signs]
 
 
-def parts(rows: Sequence[dict[str, Any]]) -> list[str]:
+def parts(result: dict[str, Any]) -> list[str]:
     """The paragraphs and tables of the result."""
+    rows = result["rows"]
     head = (
         *("arm", "seeds", "worth gained", "its maximum", "worth kept", "fell by half a deviation"),
         *("alarms would have stopped", "before the fall", "nats at the end", "tokens an answer"),

@@ -14,8 +14,9 @@ from typing import Any
 from benchmarks import BenchOptions
 from benchmarks.common.asked import names_asked
 from benchmarks.common.report import machine, median, table
-from benchmarks.common.rows import ReportRows
+from benchmarks.common.rows import FINGERPRINT, ReportRows
 from benchmarks.common.scratch import scratch_home
+from benchmarks.common.weights import fingerprint_of
 from benchmarks.common.workers import Worker
 from benchmarks.models.decode import environment_of
 from benchmarks.models.training_engines import BATCH, BATCHES, MICRO_ROWS
@@ -48,6 +49,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     """Measures everything; writes training.md and training.json if `options.out` is set. Raises NotFound for
     an unknown part."""
     about = {"benchmark": "training", "quick": options.quick}
+    about[FINGERPRINT] = fingerprint_of(options, BASE)
     command = options.command("training", variables=["VIDYA_TRAINING"])
     rows = ReportRows(options.out, "training", about, command, "Training speed", parts)
     sizes = ("10m",) if options.quick else ("10m", "49m")

@@ -3,7 +3,7 @@
 All runs of a seed begin with the same warm-up. Those of the arm `as it comes` are practised with the settings
 of the product; the others fail on purpose: they are paid for something else, or the rate is too high. Beside
 the held-out problems that practice looks at, others are answered, which it does not see. Each run is a row in
-alarms_rows.jsonl and is not made again. VIDYA_ALARMS_ARMS: arms, separated by commas.
+alarms.json and is not made again. VIDYA_ALARMS_ARMS: arms, separated by commas.
 Left out: the signs of a learned reward (benchmarks.likes.taste_practice), and those of tools
 (benchmarks.practising.tools).
 """
@@ -18,8 +18,8 @@ from typing import Any
 from benchmarks import BenchOptions
 from benchmarks.common.asked import names_asked
 from benchmarks.common.pupil import QUICK_PRACTICE, Kept, Pupil
-from benchmarks.common.report import commands_of, machine, table, write
-from benchmarks.common.rows import KeptRows
+from benchmarks.common.report import table
+from benchmarks.common.rows import ReportRows, about_run_of_stem
 from benchmarks.common.scratch import scratch_home
 from learning.models.store import ModelStore
 from learning.practice.options import with_options
@@ -122,13 +122,14 @@ class Watched(Kept):
 
 def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`."""
-    where, kept = machine(), KeptRows.of(options, NAME)
     settings = QUICK if options.quick else SETTINGS
     command = options.command(NAME, seeded=True, variables=["VIDYA_ALARMS_ARMS"])
+    about = about_run_of_stem(options, NAME)
+    rows = ReportRows(options.out, options.stem(NAME), about, command, TITLE, parts)
     with scratch_home(options) as (home, name):
         folder = ModelStore(home).resolve(name)
         for seed in options.seeds:
-            arms = [arm for arm in _wanted(seed, options) if not kept.has(arm=arm, seed=seed)]
+            arms = [arm for arm in _wanted(seed, options) if not rows.has(arm=arm, seed=seed)]
             if not arms:
                 continue
             task = find_task(TASK, TaskOptions(needs_field=True))
@@ -140,13 +141,9 @@ def run(options: BenchOptions) -> dict[str, Any]:
                     **_practised(warm.copied(), task, settings, seed, ARMS[arm]),
                 }
                 options.say(json.dumps(row))
-                kept.add(row | {"command": command})
+                rows.add(row)
             task.close()
-    result = {"benchmark": NAME, "machine": where, "rows": kept.rows}
-    if options.out is not None:
-        ran = commands_of(kept.rows)
-        write(options.out, options.stem(NAME), TITLE, ran, parts(kept.rows), result)
-    return result
+    return rows.result
 
 
 def _wanted(seed: int, options: BenchOptions) -> list[str]:
@@ -230,8 +227,9 @@ def is_lost(best: float, now: float) -> bool:
     return best - now > LOST - 1e-9
 
 
-def parts(rows: Sequence[dict[str, Any]]) -> list[str]:
+def parts(result: dict[str, Any]) -> list[str]:
     """The paragraphs and tables of the result."""
+    rows = result["rows"]
     courses = [(row, Course.of(row)) for row in rows]
     good = [one for row, one in courses if row["arm"] == GOOD]
     failed = [one for _, one in courses if one.failed is not None]

@@ -21,8 +21,9 @@ from benchmarks import BenchOptions
 from benchmarks.common.asked import names_asked, one_asked
 from benchmarks.common.pupil import Pupil
 from benchmarks.common.report import deviation, table, with_deviation
-from benchmarks.common.rows import ReportRows
+from benchmarks.common.rows import FINGERPRINT, ReportRows
 from benchmarks.common.scratch import scratch_home
+from benchmarks.common.weights import fingerprint_of
 from benchmarks.practising import curriculum_sources
 from benchmarks.practising.curriculum_made import MadeLearner
 from learning.curriculum.methods import (
@@ -108,7 +109,9 @@ def run(options: BenchOptions) -> dict[str, Any]:
     usual = list(ARMS) if part == "made" else list(ARMS)[:3]
     arms = names_asked("VIDYA_CURRICULUM_ARMS", ARMS, usual)
     name = "curriculum" if part == "made" else "curriculum_sums"
-    about = {"benchmark": "curriculum", "quick": options.quick, "part": part}
+    about: dict[str, Any] = {"benchmark": "curriculum", "quick": options.quick, "part": part}
+    if part == "sums":
+        about[FINGERPRINT] = fingerprint_of(options)
     variables = ["VIDYA_CURRICULUM_PART", "VIDYA_CURRICULUM_ARMS"]
     command = options.command("curriculum", seeded=True, variables=variables)
     rows = ReportRows(options.out, name, about, command, TITLE, parts)

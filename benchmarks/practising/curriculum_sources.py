@@ -76,7 +76,8 @@ def run(options: BenchOptions) -> dict[str, Any]:
     about |= {"quick": options.quick, "sources": corpus.by_source()}
     variables = [f"VIDYA_CURRICULUM_{name}" for name in ("PART", "ARMS", "TOKENS")]
     command = options.command("curriculum", seeded=True, variables=[*variables, "VIDYA_CORPUS"])
-    rows = ReportRows(options.out, NAME, about, command, TITLE, parts)
+    set_by = {"tokens": "VIDYA_CURRICULUM_TOKENS", "sources": "VIDYA_CORPUS"}
+    rows = ReportRows(options.out, NAME, about, command, TITLE, parts, variables=set_by)
     for seed in options.seeds:
         for arm in arms:
             if rows.has(arm=arm, seed=seed):

@@ -77,7 +77,9 @@ def run(options: BenchOptions) -> dict[str, Any]:
     about = about_run(options, NAME) | {"tokens": budget}
     tasks, arms = names_asked("VIDYA_TASKS", TASKS), names_asked("VIDYA_VARIANTS", ARMS)
     command = options.command(NAME, seeded=True, variables=VARIABLES)
-    rows = ReportRows(options.out, NAME, about, command, TITLE, parts)
+    rows = ReportRows(
+        options.out, NAME, about, command, TITLE, parts, variables={"tokens": "VIDYA_TOKENS"}
+    )
     with scratch_home(options) as (home, name):
         folder = ModelStore(home).resolve(name)
         for seed in options.seeds:

@@ -83,7 +83,8 @@ def run(options: BenchOptions) -> dict[str, Any]:
     )
     about = about_run(options, NAME) | {"warm_up": warm, "steps": steps}
     command = options.command(NAME, seeded=True, variables=VARIABLES)
-    rows = ReportRows(options.out, NAME, about, command, TITLE, parts)
+    set_by = {"warm_up": "VIDYA_WARM_UP", "steps": "VIDYA_STEPS"}
+    rows = ReportRows(options.out, NAME, about, command, TITLE, parts, variables=set_by)
     with tempfile.TemporaryDirectory() as made, scratch_home(options) as (home, name):
         data = _data(Path(made), options.quick)
         folder = ModelStore(home).resolve(name)

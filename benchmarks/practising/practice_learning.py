@@ -26,8 +26,9 @@ from benchmarks import BenchOptions
 from benchmarks.common.asked import names_asked, number_asked
 from benchmarks.common.pupil import QUICK_PRACTICE, Kept
 from benchmarks.common.report import deviation, table, with_deviation
-from benchmarks.common.rows import ReportRows
+from benchmarks.common.rows import FINGERPRINT, ReportRows
 from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
+from benchmarks.common.weights import fingerprint_of
 from benchmarks.lessons.collapse_data import make_yardstick
 from engine.model import Model
 from engine.storage.checkpoint import load_model
@@ -99,13 +100,14 @@ def run(options: BenchOptions) -> dict[str, Any]:
     set_ones = os.environ.get("VIDYA_PRACTICE_OPTIONS", "").split()
     stem = options.stem("practice_learning")
     about: dict[str, Any] = {"model": options.model_name or DEFAULT_MODEL}
-    about["options"] = set_ones or None
+    about |= {"options": set_ones or None, FINGERPRINT: fingerprint_of(options)}
     asked = number_asked("VIDYA_MINUTES")
     minutes = MINUTES if asked is None else asked
     # None where it is the usual, as in results from before it was told
     about |= {"quick": options.quick or None, "minutes": None if minutes == MINUTES else minutes}
     command = options.command("practice_learning", seeded=True, variables=VARIABLES)
-    runs = ReportRows(options.out, stem, about, command, TITLE, parts, key="runs")
+    set_by = {"options": "VIDYA_PRACTICE_OPTIONS", "minutes": "VIDYA_MINUTES"}
+    runs = ReportRows(options.out, stem, about, command, TITLE, parts, key="runs", variables=set_by)
     with scratch_home(options) as (home, name):
         folder = ModelStore(home).resolve(name)
         for seed in options.seeds:

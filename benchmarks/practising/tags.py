@@ -53,7 +53,9 @@ def run(options: BenchOptions) -> dict[str, Any]:
     steps = 1 if options.quick else count_asked("VIDYA_STEPS", STEPS, least=1)
     about = about_run(options, NAME) | {"steps": steps}
     command = options.command(NAME, seeded=True, variables=VARIABLES)
-    rows = ReportRows(options.out, NAME, about, command, TITLE, parts)
+    rows = ReportRows(
+        options.out, NAME, about, command, TITLE, parts, variables={"steps": "VIDYA_STEPS"}
+    )
     with scratch_home(options) as (home, name):
         folder = ModelStore(home).resolve(name)
         for seed in options.seeds:

@@ -102,7 +102,9 @@ def run(options: BenchOptions) -> dict[str, Any]:
     variables = ["VIDYA_TOOLS_ARMS", "VIDYA_TOOLS_STEPS"]
     command = options.command("tools", seeded=True, variables=variables)
     about = about_run(options, "tools") | {"steps": steps, **TOOL}
-    rows = ReportRows(options.out, name, about, command, TITLE, parts)
+    rows = ReportRows(
+        options.out, name, about, command, TITLE, parts, variables={"steps": "VIDYA_TOOLS_STEPS"}
+    )
     with scratch_home(options) as (home, model):
         folder = ModelStore(home).resolve(model)
         for seed in options.seeds:

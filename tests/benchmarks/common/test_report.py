@@ -121,23 +121,39 @@ def test_a_report_keeps_what_a_person_wrote_into_it(tmp_path: Path) -> None:
 def test_results_of_other_settings_are_not_overwritten(tmp_path: Path) -> None:
     write(tmp_path, "x", "t", "c", [], {"machine": machine(), "quick": False, "model": "10m"})
     assert earlier(tmp_path, "x", {"quick": False, "model": "10m"})["model"] == "10m"
-    for like, named in (
-        ({"quick": True}, "quick"),
-        ({"quick": True, "model": "49m"}, "quick and model"),
+    for like, told in (
+        ({"quick": True}, "without --quick"),
+        ({"quick": True, "model": "49m"}, "without --quick and with another --model"),
+        ({"quick": True, "steps": 1}, "without --quick"),
+        ({"model": "49m", "seed": 3}, "with another --model and with another --seed"),
+        ({"model": "10m", "start": "5c"}, "with other weights or another book"),
+        ({"benchmark": "y", "model": "10m"}, "of another benchmark"),
+        ({"steps": 3, "pause": 1}, "with another VIDYA_STEPS and with another pause"),
     ):
-        with pytest.raises(DataError, match=f"x.json: the results of a run with another {named};"):
-            earlier(tmp_path, "x", like)
+        with pytest.raises(DataError, match=f"x.json: the results of a run {told};"):
+            earlier(tmp_path, "x", like, {"steps": "VIDYA_STEPS"})
     assert earlier(tmp_path, "y", {"quick": True}) == earlier(None, "x", {"quick": True}) == {}
 
 
 def test_each_benchmark_that_goes_on_with_earlier_rows_tells_the_commands_of_all() -> None:
-    goes_on = re.compile(r"\b_?earlier\(|KeptRows\.of\(|= Rows\(|ReportRows\(")
+    goes_on = re.compile(r"\bearlier\(|= Rows\(|ReportRows\(")
     tells = re.compile(r"\b(commands_of|ReportRows)\(")
     files = [file for file in FOLDER.glob("*/*.py") if file.parent.name != "common"]
     texts = {file.stem: file.read_text("utf-8") for file in files}
     found = {name for name, text in texts.items() if goes_on.search(text)}
     assert len(found) > 15
     assert not {name for name in found if not tells.search(texts[name])}
+
+
+def test_each_benchmark_that_goes_on_with_earlier_rows_knows_those_of_other_weights() -> None:
+    goes_on = re.compile(r"\bearlier\(|= Rows\(|ReportRows\(")
+    knows = re.compile(r"\b(about_run|about_run_of_stem|fingerprint|fingerprint_of)\(")
+    files = [file for file in FOLDER.glob("*/*.py") if file.parent.name != "common"]
+    texts = {file.stem: file.read_text("utf-8") for file in files}
+    found = {name for name, text in texts.items() if goes_on.search(text)}
+    # the first begins with new weights, the second measures its model each time
+    needless = {"curriculum_sources", "features"}
+    assert {name for name in found if not knows.search(texts[name])} == needless
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:

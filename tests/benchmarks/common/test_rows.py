@@ -12,33 +12,11 @@ import pytest
 
 from benchmarks import BenchOptions
 from benchmarks.common.report import NOT_KEPT
-from benchmarks.common.rows import KeptRows, ReportRows, about_run
+from benchmarks.common.rows import FINGERPRINT, ReportRows, about_run, about_run_of_stem
+from benchmarks.common.weights import fingerprint
 from engine.errors import DataError
-
-
-def test_a_run_goes_on_where_it_was_ended(tmp_path: Path) -> None:
-    path = tmp_path / "out" / "rows.jsonl"
-    KeptRows(path).add({"arm": "one", "seed": 0, "value": 1.5})
-    again = KeptRows(path)
-    assert again.rows == [{"arm": "one", "seed": 0, "value": 1.5}]
-    assert again.has(arm="one", seed=0) and not again.has(arm="one", seed=1)
-    again.add({"arm": "one", "seed": 1, "value": 2.0})
-    assert [row["seed"] for row in KeptRows(path).rows] == [0, 1]
-
-
-def test_a_benchmark_of_a_named_model_has_rows_of_its_own(tmp_path: Path) -> None:
-    options = BenchOptions(home=tmp_path, model="other", out=tmp_path)
-    KeptRows.of(options, "taste").add({"seed": 0})
-    assert (tmp_path / "taste_other_rows.jsonl").exists()
-    KeptRows.of(replace(options, quick=True), "taste").add({"seed": 1})
-    assert KeptRows.of(replace(options, model=None), "taste").rows == []
-    assert KeptRows.of(options, "taste").rows == [{"seed": 0}]
-
-
-def test_without_a_file_nothing_is_kept() -> None:
-    kept = KeptRows(None)
-    kept.add({"seed": 0})
-    assert kept.has(seed=0) and KeptRows(None).rows == []
+from engine.model import Model
+from engine.storage.checkpoint import save_model
 
 
 def shown(result: dict[str, Any]) -> Iterator[str]:
@@ -105,9 +83,44 @@ def test_a_damaged_file_is_named_and_stays(tmp_path: Path, content: bytes) -> No
     assert "move the file away" in caught.value.next_step and file.read_bytes() == content
 
 
-def test_results_say_which_run_they_are_of(tmp_path: Path) -> None:
+def test_rows_of_other_weights_under_the_same_name_are_refused_and_stay(tmp_path: Path) -> None:
+    def opened(weights: str) -> ReportRows:
+        return ReportRows(tmp_path, "worth", {FINGERPRINT: weights}, "vidya", "Worth", shown)
+
+    opened("5c").add({"arm": "one", "seed": 0, "value": 1})
+    assert opened("5c").has(arm="one", fingerprint="5c")
+    assert FINGERPRINT not in opened("5c").result
+    file = tmp_path / "worth.json"
+    before = file.read_bytes()
+    with pytest.raises(DataError, match=r"worth.json: has rows of other weights than") as caught:
+        opened("8b")
+    assert "move the file away" in caught.value.next_step and file.read_bytes() == before
+
+
+def test_rows_that_do_not_tell_their_weights_are_kept_as_they_are(tmp_path: Path) -> None:
+    report(tmp_path, "vidya bench worth").add({"arm": "one", "seed": 0, "value": 1})
+    json_file, text = tmp_path / "worth.json", tmp_path / "worth.md"
+    old = json_file.read_bytes(), text.read_bytes()
+    about = {"steps": 3, FINGERPRINT: "5c"}
+    again = ReportRows(tmp_path, "worth", about, "vidya", "What it is worth", shown)
+    again.result["machine"] = json.loads(old[0])["machine"]
+    again.add()
+    assert (json_file.read_bytes(), text.read_bytes()) == old, "written anew, without new rows"
+    again.add({"arm": "two", "seed": 0, "value": 2})
+    kept, new = json.loads(json_file.read_bytes())["rows"]
+    assert kept == json.loads(old[0])["rows"][0] and new[FINGERPRINT] == "5c"
+
+
+def test_results_say_which_run_they_are_of(tmp_path: Path, tiny_model: Model) -> None:
     options = BenchOptions(tmp_path, quick=True)
     said = {"benchmark": "worth", "quick": True, "model": "10m"}
-    assert about_run(options, "worth") == said
+    about = about_run(options, "worth")
+    assert about == said | {FINGERPRINT: about[FINGERPRINT]} and len(about[FINGERPRINT]) == 12
+    save_model(tiny_model, tmp_path / "own")
     other = replace(options, model=str(tmp_path / "own"))
-    assert about_run(other, "worth") == said | {"model": "own"}
+    own = fingerprint(tmp_path / "own" / "model.safetensors")
+    assert about_run(other, "worth") == said | {"model": "own", FINGERPRINT: own}
+    assert own != about[FINGERPRINT]
+    named = {"benchmark": "worth", FINGERPRINT: own}
+    assert about_run_of_stem(other, "worth") == named | {"quick": True}
+    assert about_run_of_stem(replace(other, quick=False), "worth") == named

@@ -15,7 +15,7 @@ from benchmarks import BenchOptions
 from benchmarks.baselines import ATTEMPTS
 from benchmarks.baselines.bag_of_words import share_found
 from benchmarks.lessons import collapse
-from benchmarks.lessons.collapse import chosen_methods, fingerprint, pick, words_alone
+from benchmarks.lessons.collapse import chosen_methods, pick, words_alone
 from benchmarks.lessons.collapse_data import (
     DATA,
     TALK_ROWS,
@@ -31,7 +31,7 @@ from benchmarks.lessons.collapse_report import parts, picture, picture_of, summa
 from benchmarks.lessons.collapse_rows import FILE, Rows
 from engine.errors import NotFound
 from engine.model import Model
-from engine.storage.checkpoint import load_tensors, save_model, save_tensors
+from engine.storage.checkpoint import save_model
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.journal.line_chart import Line
 from learning.memory.own_talk import own_talk
@@ -40,21 +40,6 @@ from learning.text.normalise import fold, fold_prompt
 from personality.book import read_book, shipped_book_path
 
 START = {"model": "10m", "start": "abc", "quick": False}
-
-
-def test_the_same_weights_are_the_same_start_however_they_were_written(
-    tmp_path: Path, tiny_model: Model
-) -> None:
-    save_model(tiny_model, tmp_path)
-    tensors, _ = load_tensors(tmp_path / "model.safetensors")
-    again, other = tmp_path / "again.safetensors", tmp_path / "other.safetensors"
-    save_tensors(dict(reversed(tensors.items())), again, {"b": "2", "a": "1"})
-    starts = [fingerprint(path, []) for path in (tmp_path / "model.safetensors", again)]
-    assert starts[0] == starts[1]
-    name = next(iter(tensors))
-    save_tensors({**tensors, name: tensors[name] + 1}, other, {})
-    assert fingerprint(other, []) != starts[0]
-    assert fingerprint(again, [other]) != starts[0]
 
 
 # ---------------------------------------------------------------- what is taught

@@ -134,7 +134,7 @@ def test_the_life_of_another_model_is_not_overwritten(
     like = {"benchmark": "long_life", "quick": True, "model": "tiny", "seed": 0, "early": 2}
     rest = {"pause": [0.5, 3], "rows": [{"lessons": 3}], "resumed": []}
     (out / "long_life.json").write_text(json.dumps({**like, **rest, "start": "another"}))
-    with pytest.raises(DataError, match="another start"):
+    with pytest.raises(DataError, match="of a run with other weights or another book;"):
         long_life.run(options)
 
 

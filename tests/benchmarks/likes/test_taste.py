@@ -93,14 +93,15 @@ def test_picks_that_mislead_are_told() -> None:
     row |= dict.fromkeys(("gold_pairs", "bag_of_words", "length", "picks_right"), 0.45)
     row |= dict.fromkeys(("calibration_error", "seconds", "processor_seconds"), 1.0)
     row |= dict.fromkeys(("share_of_a_pause", "rated_a_minute", "length_correlation"), 1.0)
-    said = "\n".join(parts([row]))
+    said = "\n".join(parts({"rows": [row]}))
     assert "G3: 45% of held-out picks are foretold (guessing 20%)" in said
     assert "worse than guessing" in said
-    assert "worse than guessing" not in "\n".join(parts([row | {"gold_pairs": 0.6}]))
+    assert said == "\n".join(parts({"rows": [row | {"command": "vidya bench taste"}]}))
+    assert "worse than guessing" not in "\n".join(parts({"rows": [row | {"gold_pairs": 0.6}]}))
 
 
 def test_the_criteria_stand_above_the_tables() -> None:
-    assert "Registered before the run" in parts([])[0]
+    assert "Registered before the run" in parts({"rows": []})[0]
 
 
 def test_no_answer_is_drawn_with_an_id_that_chat_never_says(

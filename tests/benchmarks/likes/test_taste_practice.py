@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from benchmarks import BenchOptions
+from benchmarks.likes import taste_practice
 from benchmarks.likes.taste_practice import ARMS
 from benchmarks.likes.taste_practice_report import (
     Course,
@@ -53,7 +57,7 @@ def test_verdicts_compare_taste_with_gold_of_the_same_seed() -> None:
 
 @pytest.mark.parametrize("rows", [[], [row("taste", 0, point(0, 0.0), point(40, 1.5))]])
 def test_the_criteria_stand_above_the_tables(rows: list[dict[str, Any]]) -> None:
-    said = parts(rows)
+    said = parts({"rows": rows})
     assert "Registered before the run" in said[0] and "| arm |" in "\n".join(said)
     assert {arm.name for arm in ARMS} >= {"taste", "gold", "spurious"}
 
@@ -61,6 +65,18 @@ def test_the_criteria_stand_above_the_tables(rows: list[dict[str, Any]]) -> None
 def test_alarms_are_those_of_today() -> None:
     found = alarms_of([point(0, 0.0), point(5, 0.1), point(10, 0.2, length=18.0)])
     assert [[one.name for one in said] for said in found] == [[], [], ["length"]]
+
+
+def test_a_run_that_finds_all_rows_asks_the_alarms_of_today(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = {"benchmark": "taste_practice", "machine": {}, "rows": [row("taste", 0, point(0, 0.0))]}
+    (tmp_path / "taste_practice.json").write_text(json.dumps(old))
+    monkeypatch.setattr(taste_practice, "drawn_answers", lambda *_: {})
+    monkeypatch.setenv("VIDYA_TASTE_ARMS", "taste")
+    result = taste_practice.run(BenchOptions(tmp_path / "home", out=tmp_path))
+    assert result["rows"] == old["rows"]
+    assert "Measured so far: 1 runs." in (tmp_path / "taste_practice.md").read_text("utf-8")
 
 
 def test_an_owner_of_long_answers_counts_among_the_runs_that_must_not_be_stopped() -> None:

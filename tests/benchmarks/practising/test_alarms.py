@@ -22,6 +22,7 @@ from benchmarks.practising.alarms import (
     for_wrong,
     is_lost,
 )
+from engine.errors import DataError
 from engine.model import Model
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.practice.options import with_options
@@ -61,7 +62,7 @@ def test_exactly_ten_points_are_lost() -> None:
 def test_the_verdict_counts_false_signs_of_good_runs_and_what_is_kept_of_all() -> None:
     good = row(GOOD, 0.7, (0.6, False), (0.7, True))
     bad = row("wrong key", 0.4, (0.6, False), (0.55, True), (0.4, True))
-    said = alarms.parts([good, bad])
+    said = alarms.parts({"rows": [good, bad]})
     assert "before the runs below" in said[0]
     assert "not failed: 1 of 1. (b) told as 10 points were lost, or before: 1 of 1" in said[1]
     assert "best: 1 of 2." in said[1]
@@ -100,6 +101,23 @@ def test_seeds_of_several_runs_have_the_commands_of_all(
     second = "vidya bench alarms --seed 1 --seeds 1 --out benchmarks/results"
     assert f"    {first}\n    {second}\n" in (tmp_path / "alarms.md").read_text("utf-8")
     assert [row["command"] for row in rows] == [first, second, second]
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == [
+        "alarms.json",
+        "alarms.md",
+    ]
+    before = (tmp_path / "alarms.json").read_bytes()
+    with pytest.raises(DataError, match=r"alarms.json: the results of a run without --quick;"):
+        alarms.run(replace(options, quick=True))
+    assert (tmp_path / "alarms.json").read_bytes() == before
+
+
+def test_a_damaged_file_is_named_before_anything_is_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(alarms, "Pupil", None)
+    (tmp_path / "alarms.json").write_text('{"rows": [')
+    with pytest.raises(DataError, match=r"alarms.json: not the results of a benchmark"):
+        alarms.run(BenchOptions(tmp_path, out=tmp_path))
 
 
 def test_an_arm_that_is_paid_for_something_else_still_knows_what_is_right() -> None:

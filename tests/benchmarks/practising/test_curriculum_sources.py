@@ -113,6 +113,6 @@ def test_runs_on_another_corpus_do_not_count(
     run(options)
     assert used == ["uniform"], "the same corpus"
     (folder / "more.jsonl").write_text(json.dumps({"text": "a third source"}))
-    with pytest.raises(DataError, match="another sources"):
+    with pytest.raises(DataError, match="another VIDYA_CORPUS;"):
         run(options)
     assert used == ["uniform"]

@@ -13,6 +13,7 @@ import benchmarks.practising.grpo_variants
 from benchmarks import BenchOptions
 from benchmarks.common.pupil import Pupil
 from benchmarks.practising.grpo_variants import ARMS, QUICK, Unbuffered, run
+from engine.errors import DataError
 from engine.model import Model
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.memory.replay import Replay
@@ -60,3 +61,8 @@ def test_an_interrupted_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     written = (tmp_path / "out" / "grpo_variants.md").read_text("utf-8")
     assert "VIDYA_TASKS=syllogism VIDYA_VARIANTS='no buffer, buffer 32' vidya" in written
     assert "| syllogism | buffer 32 | 2 | 25.0" in written
+    full = replace(options, quick=False, out=tmp_path / "full")
+    run(full)
+    monkeypatch.setenv("VIDYA_TOKENS", "500")
+    with pytest.raises(DataError, match="another VIDYA_TOKENS;"):
+        run(full)

@@ -11,7 +11,7 @@ import pytest
 import benchmarks.practising.gsm8k
 from benchmarks import BenchOptions
 from benchmarks.practising.gsm8k import STAGES, WAYS, run
-from engine.errors import ConfigError
+from engine.errors import ConfigError, DataError
 
 
 def test_without_data_it_says_how_to_name_it(tmp_path: Path) -> None:
@@ -47,6 +47,10 @@ def test_what_was_not_finished_is_begun_again(
     first, second = WAYS
     assert begun == [first, second, second] and len(result["rows"]) == 2
     assert all(len(row["right"]) == len(STAGES) for row in result["rows"])
+    monkeypatch.setenv("VIDYA_WARM_UP", "1")
+    monkeypatch.setenv("VIDYA_STEPS", "2")
+    with pytest.raises(DataError, match="another VIDYA_WARM_UP and with another VIDYA_STEPS;"):
+        run(options)
 
 
 def test_a_run_of_another_seed_keeps_what_was_not_finished(

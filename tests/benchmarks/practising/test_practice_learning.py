@@ -65,6 +65,7 @@ def practised(
 
     monkeypatch.setattr(practice_learning, "_practise", practise)
     monkeypatch.setattr(practice_learning, "ModelStore", Store)
+    monkeypatch.setattr(practice_learning, "fingerprint_of", lambda _: "5c")
     monkeypatch.setattr("benchmarks.common.scratch._bring", lambda *_: model or "10m")
     options = BenchOptions(folder, model=model, seeds=(0, 1, 2), out=folder)
     found = run(options)
@@ -128,7 +129,7 @@ def test_a_short_run_does_not_stand_for_a_full_one(
     runs = json.loads(file.read_text("utf-8"))["runs"]
     assert [run["seconds"] for run in runs] == [1.0] * 3
     monkeypatch.setenv("VIDYA_MINUTES", "5")
-    with pytest.raises(DataError, match="another minutes"):
+    with pytest.raises(DataError, match="another VIDYA_MINUTES;"):
         practised(monkeypatch, tmp_path)
     (tmp_path / "short").mkdir()
     _, report = practised(monkeypatch, tmp_path / "short")
@@ -159,7 +160,7 @@ def test_a_run_with_options_practises_adapters_and_resumes_only_with_the_same_op
     told = (tmp_path / "out" / "practice_learning.md").read_text("utf-8")
     assert "VIDYA_PRACTICE_OPTIONS='adapter.at=0 warm_up.enough=1' vidya bench" in told
     monkeypatch.delenv("VIDYA_PRACTICE_OPTIONS")
-    with pytest.raises(DataError, match="another options"):
+    with pytest.raises(DataError, match="another VIDYA_PRACTICE_OPTIONS;"):
         practice_learning.run(options)
     practice_learning.run(replace(options, out=tmp_path / "usual"))
     assert used == [True, False], "a run with other options counts for itself"

@@ -9,7 +9,11 @@ import pytest
 import benchmarks.practising.tags
 from benchmarks import BenchOptions
 from benchmarks.practising.tags import ARMS, TASKS, run, worked_tokens
+from engine.errors import DataError
+from engine.model import Model
+from engine.storage.checkpoint import save_model
 from engine.tokenizers.load import load_tokenizer
+from learning.home import Home
 from learning.models.store import SHIPPED
 
 
@@ -42,3 +46,28 @@ def test_an_interrupted_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     written = (tmp_path / "out" / "tags.md").read_text()
     assert "| syllogism | tokens | 1 |" in written
     assert "VIDYA_TASKS=syllogism vidya bench tags" in written
+
+
+def test_results_of_other_weights_or_steps_are_refused(
+    tmp_path: Path, tiny_model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ("worked", "drawn", "warm_up", "warm", "after", "minutes", "gain")
+    monkeypatch.setattr(
+        benchmarks.practising.tags, "_measured", lambda *_: dict.fromkeys(names, 0.25)
+    )
+    monkeypatch.setenv("VIDYA_TASKS", "syllogism")
+    folder = Home(tmp_path / "home").models_path / "own"
+    save_model(tiny_model, folder)
+    options = BenchOptions(tmp_path / "home", model="own", out=tmp_path)
+    (mark,) = {row["fingerprint"] for row in run(options)["rows"]}
+    assert len(run(options)["rows"]) == len(ARMS), "the same weights: nothing is measured again"
+    monkeypatch.setenv("VIDYA_STEPS", "3")
+    with pytest.raises(DataError, match=r"tags.json: .* a run with another VIDYA_STEPS;"):
+        run(options)
+    monkeypatch.delenv("VIDYA_STEPS")
+    next(tiny_model.parameters()).data += 1.0
+    save_model(tiny_model, folder)
+    with pytest.raises(DataError, match="tags.json: has rows of other weights"):
+        run(options)
+    (tmp_path / "tags.json").rename(tmp_path / "old.json")
+    assert {row["fingerprint"] for row in run(options)["rows"]}.isdisjoint({mark})

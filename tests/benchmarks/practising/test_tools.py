@@ -149,7 +149,7 @@ def test_an_interrupted_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("VIDYA_TOOLS_ARMS", "safe")
     monkeypatch.setenv("VIDYA_TOOLS_STEPS", "7")
     asked.clear()
-    with pytest.raises(DataError, match="another steps"):
+    with pytest.raises(DataError, match="another VIDYA_TOOLS_STEPS;"):
         run(options)
     assert run(replace(options, out=tmp_path / "seven"))["steps"] == 7
     command = "VIDYA_TOOLS_ARMS=safe VIDYA_TOOLS_STEPS=7 vidya bench tools"
