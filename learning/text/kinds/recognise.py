@@ -65,8 +65,8 @@ _LINKS = frozenset(["of", "in", "to", "for", "from", "with", "on", "at", "by", "
 """Words at which no free phrase begins or ends."""
 _PARTICIPLE = re.compile(r".+(ing|ed)")
 _THING = r"((my|your|the|favourite|\{whose\}) )*\{K\}"
-_SINGULAR = re.compile(rf"(\b(is|was|does|has)|'s) {_THING}|{_THING} (is|was|does|has)\b")
-_PLURAL = re.compile(rf"\b(are|were|do|have) {_THING}|{_THING} (are|were|do|have)\b")
+_SINGULAR = re.compile(rf"(\b(is|was|does|has)|'s) {_THING}|{_THING} (is|was|does|has)\b", re.I)
+_PLURAL = re.compile(rf"\b(are|were|do|have) {_THING}|{_THING} (are|were|do|have)\b", re.I)
 """Verbs that say of the thing in a line whether it is one or several."""
 _PLURAL_NOUN = re.compile(r".*[^siu]s")
 

@@ -118,7 +118,7 @@ class Filling:
         """Frames of a kind that fit the person, in any order: where "I" does something for somebody, that
         is not the owner."""
         fitting = self.relation.lines.get(kind, ())
-        if self.relation.who != "me" and not self.person.text:
+        if self.relation.who == "any" and not self.person.text:
             fitting = tuple(line for line in fitting if not re.search(r"\bI\b", line))
         return self.rng.sample(fitting, len(fitting))
 
