@@ -2,9 +2,10 @@
 
 The sentence encoder finds the lessons and lines of the book that are nearest to the question
 (learning.memory.lesson_vectors). Of these, only lessons about the same person count (learning.teacher.meant).
-Recalled is the one whose answer is likeliest to be wanted: a logistic function of how near it is and of how
-likely its answer is after the question under the weights as they are (learning.teacher.relevance,
-benchmarks/results/recall.md).
+Recalled is a lesson that asks for the same thing in another way of its kind (learning.text.kinds). If there
+is none, it is the one whose answer is likeliest to be wanted: a logistic function of how near it is and of
+how likely its answer is after the question under the weights as they are (learning.teacher.relevance,
+benchmarks/results/recall.md), halved where the question is known to be of another kind.
 
 A lesson that may be meant is offered: its answer becomes one of the candidates, and the model writes the
 others without it. Where the model knows no answer, the nearest lessons are offered, however unlikely,
@@ -45,6 +46,7 @@ from learning.teacher.relevance import (
     reads_contexts,
 )
 from learning.text.asking import asks_yes_or_no, read_out
+from learning.text.kinds.recognise import what_is_asked
 from learning.text.normalise import fold
 from personality.book import shipped_book_path
 
@@ -64,6 +66,10 @@ SAME = 0.65
 """Cosine from which a question for a yes or no is about the same as its nearest lesson."""
 READ_OUT = 0.9
 """Likelihood of a yes or no that was read out of such a lesson (benchmarks/results/recall.md)."""
+SAME_KIND = 0.95
+"""Likelihood of a lesson that asks for the same thing in another way of its kind."""
+OTHER_KIND = 0.5
+"""Factor of the likelihood where question and lesson are of two known kinds that ask for different things."""
 LEAST_OFFERED = 0.3
 """A lesson is offered from this likelihood on. It is low, because a model that does not know the answer
 guesses, and one of its guesses is right less often than the lesson."""
@@ -109,6 +115,8 @@ class LessonRecall:
         self._lessons: list[Lesson] = []
         self._exact: dict[str, Lesson] = {}
         """Folded question -> its lesson."""
+        self._of_kind: dict[frozenset[tuple[object, ...]], Lesson] = {}
+        """What is asked -> the newest lesson that asks it."""
         self._general = frozenset[str]()
         """Folded answers that may fit any question: see `general_answers`, and those of the book."""
         self._own: list[KnownAnswer] = []
@@ -242,8 +250,11 @@ class LessonRecall:
             return None if exact.state == "learned" else Recalled(exact, 1.0)
         if read := self._yes_or_no(message):
             return read
+        asked = what_is_asked(message)
+        if same := self._of_kind.get(asked):
+            return Recalled(same, SAME_KIND)
         found = [
-            Recalled(lesson, self._weighing.likely(evidence))
+            Recalled(lesson, self._weighing.likely(evidence) * _by_kind(asked, lesson))
             for lesson, evidence in self._evidence(message)
         ]
         best = max(found, key=lambda one: one.likely, default=None)
@@ -312,6 +323,8 @@ class LessonRecall:
         self._lessons = recallable(standing)
         self._general = general_answers(standing)
         self._exact = {fold(question_of(lesson)): lesson for lesson in self._lessons}
+        kinds = ((what_is_asked(question_of(lesson)), lesson) for lesson in self._lessons)
+        self._of_kind = {asked: lesson for asked, lesson in kinds if asked}
         self._own = [KnownAnswer(question_of(lesson), lesson.answer) for lesson in self._lessons]
         self._folded = [fold(one.answer) for one in self._own]
         others = self._book() if self._own else []
@@ -344,3 +357,9 @@ class LessonRecall:
         """What the shipped book knows: it is asked for if it is nearer than any lesson."""
         entries = self._learner.caches.books.entries(shipped_book_path())
         return list(dict.fromkeys(KnownAnswer(*(text for _, text in e.turns[:2])) for e in entries))
+
+
+def _by_kind(asked: frozenset[tuple[object, ...]], lesson: Lesson) -> float:
+    """OTHER_KIND if it is known that the lesson asks for something else, or 1."""
+    taught = what_is_asked(question_of(lesson))
+    return OTHER_KIND if asked and taught and asked.isdisjoint(taught) else 1.0
