@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from benchmarks import BenchOptions
-from benchmarks.likes.taste import PICKS, drawn, parts
+from benchmarks.likes import taste
+from benchmarks.likes.taste import PICKS, drawn, drawn_answers, parts
 from benchmarks.likes.taste_baselines import bag_of_words, length_alone
 from benchmarks.likes.taste_data import (
     HIDDEN,
@@ -24,7 +26,9 @@ from benchmarks.likes.taste_data import (
     terse_picked,
     topic_of,
 )
+from engine.errors import DataError
 from engine.model import Model
+from engine.storage.checkpoint import save_model
 from engine.tokenizers.tokenizer import Tokenizer
 from tests.spies import decoded
 
@@ -114,3 +118,36 @@ def test_no_answer_is_drawn_with_an_id_that_chat_never_says(
     found = drawn(tiny_model, tiny_tokenizer, BenchOptions(tmp_path, quick=True))
     assert list(found) == messages(False)[::20]
     assert read and read.isdisjoint(tiny_tokenizer.unsaid(tiny_model.config.vocab_size))
+
+
+def test_answers_are_kept_for_the_weights_that_gave_them(
+    tiny_model: Model,
+    tiny_tokenizer: Tokenizer,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    drawings: list[dict[str, list[str]]] = []
+
+    def draw(*_: object) -> dict[str, list[str]]:
+        drawings.append({"hello": [f"answer {len(drawings)}"]})
+        return drawings[-1]
+
+    monkeypatch.setattr(taste, "drawn", draw)
+    save_model(tiny_model, tmp_path / "own")
+    options = BenchOptions(tmp_path, model=str(tmp_path / "own"), out=tmp_path / "out")
+
+    def answered(options: BenchOptions = options) -> dict[str, list[str]]:
+        return drawn_answers(tiny_model, tiny_tokenizer, options)
+
+    assert answered() == answered() == drawings[0] and len(drawings) == 1
+    next(tiny_model.parameters()).data += 1.0
+    save_model(tiny_model, tmp_path / "own")
+    assert answered() == answered() == drawings[1] and len(drawings) == 2, "other weights"
+    file = tmp_path / "out" / "taste_answers_own.json"
+    for damaged in ('{"answers": ', "[1]", '{"hello": ["of weights that are not told"]}'):
+        file.write_text(damaged)
+        assert answered() == answered() == drawings[-1]
+    assert len(drawings) == 5
+    assert answered(replace(options, quick=True)) == drawings[5], "a quick run keeps none"
+    with pytest.raises(DataError, match=r"taste_answers_own.json: cannot be written .*--out"):
+        answered(replace(options, out=file))
