@@ -5,10 +5,12 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchmarks import BenchOptions
+from benchmarks.common.weights import fingerprint_of
 from benchmarks.likes import taste
 from benchmarks.likes.taste import PICKS, drawn, drawn_answers, parts
 from benchmarks.likes.taste_baselines import bag_of_words, length_alone
@@ -30,6 +32,7 @@ from engine.errors import DataError
 from engine.model import Model
 from engine.storage.checkpoint import save_model
 from engine.tokenizers.tokenizer import Tokenizer
+from learning.rewards.reward_training import RewardTraining
 from tests.spies import decoded
 
 ENDINGS = ("I like tea.", "And you?", "The rain is wet and cold, and so is the snow in the winter.")
@@ -118,6 +121,42 @@ def test_no_answer_is_drawn_with_an_id_that_chat_never_says(
     found = drawn(tiny_model, tiny_tokenizer, BenchOptions(tmp_path, quick=True))
     assert list(found) == messages(False)[::20]
     assert read and read.isdisjoint(tiny_tokenizer.unsaid(tiny_model.config.vocab_size))
+
+
+def test_an_interrupted_run_goes_on(
+    tiny_model: Model,
+    tiny_tokenizer: Tokenizer,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    save_model(tiny_model, tmp_path / "own")
+    tiny_tokenizer.save(tmp_path / "own")
+    few = dict(list(answers().items())[::15])
+    monkeypatch.setattr(taste, "drawn_answers", lambda *_: few)
+    monkeypatch.setattr(taste, "PICKS", (200,))
+    most, begun = 1, list[int]()
+
+    class Training(RewardTraining):
+        def __init__(self, *arguments: Any, seed: int) -> None:
+            if len(begun) == most:
+                raise KeyboardInterrupt
+            begun.append(seed)
+            super().__init__(*arguments, seed=seed)
+
+    monkeypatch.setattr(taste, "RewardTraining", Training)
+    options = BenchOptions(
+        tmp_path, model=str(tmp_path / "own"), seeds=(4,), quick=True, out=tmp_path / "out"
+    )
+    with pytest.raises(KeyboardInterrupt):
+        taste.run(options)
+    most = len(HIDDEN)
+    result = taste.run(options)
+    assert len(begun) == len(HIDDEN), "the first is not measured again"
+    assert [row["hidden"] for row in result["rows"]] == [hidden.name for hidden in HIDDEN]
+    assert {row["fingerprint"] for row in result["rows"]} == {fingerprint_of(options)}
+    text = (tmp_path / "out" / "taste_own.md").read_text("utf-8")
+    assert "Seeds measured so far: 4." in text
+    assert taste.run(options)["rows"] == result["rows"] and len(begun) == len(HIDDEN)
 
 
 def test_answers_are_kept_for_the_weights_that_gave_them(
