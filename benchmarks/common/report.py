@@ -34,7 +34,7 @@ DIFFERS = {
     "seed": "with another --seed",
     "start": "with other weights or another book",
 }
-"""Values that the results of many benchmarks have -> how a run is told apart whose value is another."""
+"""Name of a value in the results of many benchmarks -> what a message says of a run with another value."""
 
 
 def percentile(values: Sequence[float], share: float) -> float:
@@ -170,6 +170,12 @@ def by_hand(report: Path, made: str) -> list[str]:
     return [sections[i].rstrip() for i in range(first, len(sections)) if headings[i] not in new]
 
 
+def damaged(path: Path) -> DataError:
+    """The error for a file that does not have the results of a benchmark."""
+    what = f"{path}: not the results of a benchmark, so this run cannot go on with them"
+    return DataError(what, ELSEWHERE)
+
+
 def earlier(
     out: Path | None,
     name: str,
@@ -184,14 +190,15 @@ def earlier(
     if path is None or not path.exists():
         return {}
     try:
-        found: dict[str, Any] = dict(json.loads(path.read_text("utf-8")))
-    except (OSError, ValueError, TypeError) as error:
-        what = f"{path}: not the results of a benchmark, so this run cannot go on with them"
-        raise DataError(what, ELSEWHERE) from error
+        found = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise damaged(path) from error
+    if not isinstance(found, dict):
+        raise damaged(path)
     if found.get("quick") and not like.get("quick"):
         return {}
     if other := [key for key, value in like.items() if found.get(key) != value]:
-        if "quick" in other:  # which changes the values that variables set
+        if "quick" in other:  # --quick also changes values that variables set
             other = [key for key in other if key in DIFFERS]
         told = (DIFFERS.get(key) or f"with another {variables.get(key, key)}" for key in other)
         raise DataError(f"{path}: the results of a run {' and '.join(told)}", ELSEWHERE)

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.common.report import ELSEWHERE, commands_of, earlier, machine, write
+from benchmarks.common.report import ELSEWHERE, commands_of, damaged, earlier, machine, write
 from benchmarks.common.scratch import DEFAULT_MODEL
 from benchmarks.common.weights import fingerprint_of
 from engine.errors import DataError
 
 FINGERPRINT = "fingerprint"
-"""The hash of the weights with which a run began, in what is told of the run and in its rows."""
+"""The key of a hash in `about_run` and in rows: that of the weights with which the run began."""
 
 
 def about_run(options: BenchOptions, benchmark: str) -> dict[str, Any]:
@@ -62,8 +62,15 @@ class ReportRows:
         self.result: dict[str, Any] = {**found, **said, "machine": machine()}
         """What NAME.json has."""
         self.rows: list[dict[str, Any]] = self.result.setdefault(key, [])
-        if out and own and any(row.get(FINGERPRINT, own) != own for row in self.rows):
-            what = f"{out / name}.json: has rows of other weights than those of this run's model"
+        if out is not None:
+            self._check(out / f"{name}.json", own)
+
+    def _check(self, path: Path, own: str | None) -> None:
+        """path: where the rows were read. own: the FINGERPRINT of this run. Raises DataError."""
+        if not isinstance(self.rows, list) or not all(isinstance(row, dict) for row in self.rows):
+            raise damaged(path)
+        if own and any(row.get(FINGERPRINT, own) != own for row in self.rows):
+            what = f"{path}: has rows of other weights than those of this run's model"
             raise DataError(what, ELSEWHERE)
 
     def having(self, **values: object) -> list[dict[str, Any]]:

@@ -22,7 +22,7 @@ from torch import Tensor
 
 from benchmarks import BenchOptions
 from benchmarks.baselines.bag_of_words import share_found
-from benchmarks.common.report import commands_of, earlier, machine, table, write
+from benchmarks.common.report import commands_of, damaged, earlier, machine, table, write
 from benchmarks.common.scratch import scratch_home
 from benchmarks.facts.hidden_states import (
     POOLINGS,
@@ -115,6 +115,9 @@ def run(options: BenchOptions) -> dict[str, Any]:
     started, found = time.perf_counter(), machine()
     about = {"benchmark": "features", "quick": options.quick}
     models: dict[str, Any] = earlier(options.out, "features", about).get("models", {})
+    whole = isinstance(models, dict) and all(isinstance(one, dict) for one in models.values())
+    if options.out and not whole:
+        raise damaged(options.out / "features.json")
     sets = data_sets(options.quick)
     encoder = load_encoder(Path(os.environ.get("VIDYA_ENCODER") or SHIPPED_ENCODER))
     with scratch_home(options) as (home, name):

@@ -12,14 +12,16 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
 
 from benchmarks import BenchOptions
 from benchmarks.common.report import deviation, table, with_deviation
-from benchmarks.common.rows import ReportRows, about_run_of_stem
+from benchmarks.common.rows import FINGERPRINT, ReportRows, about_run_of_stem
 from benchmarks.common.scratch import scratch_home
+from benchmarks.common.weights import fingerprint_of
 from benchmarks.likes.taste_baselines import bag_of_words, length_alone
 from benchmarks.likes.taste_data import (
     HIDDEN,
@@ -32,9 +34,11 @@ from benchmarks.likes.taste_data import (
     gold_pairs,
     messages,
 )
+from engine.errors import DataError
 from engine.model import Model
 from engine.rollout import message_answers
 from engine.storage.checkpoint import load_model
+from engine.storage.disk import unwritable
 from engine.storage.files import write_atomically
 from engine.tokenizers.load import load_tokenizer
 from engine.tokenizers.tokenizer import Tokenizer
@@ -82,16 +86,30 @@ def run(options: BenchOptions) -> dict[str, Any]:
 def drawn_answers(
     model: Model, tokenizer: Tokenizer, options: BenchOptions
 ) -> dict[str, list[str]]:
-    """The answers, drawn once and kept beside the rows."""
+    """The answers, drawn once and kept in a file beside the rows. If that file is damaged or has the answers
+    of other weights, they are drawn anew. Raises DataError if the file cannot be written."""
     if options.out is None or options.quick:
         return drawn(model, tokenizer, options)
-    kept = options.out / f"{options.stem(DRAWN_ANSWERS)}.json"
-    if not kept.exists():
-        options.out.mkdir(parents=True, exist_ok=True)
+    file, own = options.out / f"{options.stem(DRAWN_ANSWERS)}.json", fingerprint_of(options)
+    found = _kept_answers(file, own)
+    if found is None:
         found = drawn(model, tokenizer, options)
-        write_atomically(kept, json.dumps(found, ensure_ascii=False, indent=0))
-    read: dict[str, list[str]] = json.loads(kept.read_text("utf-8"))
-    return read
+        text = json.dumps({FINGERPRINT: own, "answers": found}, ensure_ascii=False, indent=0)
+        try:
+            options.out.mkdir(parents=True, exist_ok=True)
+            write_atomically(file, text)
+        except OSError as error:
+            raise DataError(*unwritable(file, error, "name another folder: --out")) from error
+    return found
+
+
+def _kept_answers(file: Path, own: str) -> dict[str, list[str]] | None:
+    """The answers in a file; None if it has none of the weights with the hash `own`."""
+    try:
+        kept = json.loads(file.read_text("utf-8"))
+        return dict(kept["answers"]) if kept[FINGERPRINT] == own else None
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
 
 
 def drawn(model: Model, tokenizer: Tokenizer, options: BenchOptions) -> dict[str, list[str]]:

@@ -3,7 +3,8 @@
 The picks are those of `vidya bench collapse`: of five answers the owner prefers one that asks something back.
 Each is taught with a pause. Then a reward model learns from the same picks, and the taught weights practise
 against it as `vidya practice taste` does. All is measured before, between and after. Each seed is a row of
-taste_picks.json and is not made again.
+taste_picks.json and is not made again. A run with VIDYA_CORPUS refuses the rows of one without it, and the
+other way round: talk is measured on other texts.
 Left out: the guard and the alarms of practice, which would end a run earlier.
 """
 
@@ -50,11 +51,12 @@ bound: the issue asks for both side by side."""
 def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`."""
     command = options.command(NAME, seeded=True, variables=["VIDYA_CORPUS"])
-    about = about_run_of_stem(options, NAME)
-    rows = ReportRows(options.out, options.stem(NAME), about, command, TITLE, parts)
+    stem = options.stem(NAME)
     with scratch_home(options) as (home, name):
         exam = Exam(options, home.models_path / name)
-        rows.result["talk"] = exam.yardstick.talk_source
+        about = about_run_of_stem(options, NAME) | {"talk": exam.yardstick.talk_source}
+        set_by = {"talk": "VIDYA_CORPUS"}
+        rows = ReportRows(options.out, stem, about, command, TITLE, parts, variables=set_by)
         for seed in options.seeds:
             if not rows.has(seed=seed):
                 row = _measured(exam, home.models_path / name, seed, options)

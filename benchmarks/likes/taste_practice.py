@@ -136,18 +136,23 @@ def run(options: BenchOptions) -> dict[str, Any]:
         arms = tuple(replace(arm, steps=2, options=QUICK_SIZE) for arm in ARMS[:2])
     about = about_run_of_stem(options, NAME)
     rows = ReportRows(options.out, options.stem(NAME), about, command, TITLE, parts)
+    missing = [
+        (seed, arm)
+        for seed in options.seeds
+        for arm in arms
+        if not rows.has(arm=arm.name, seed=seed)
+    ]
+    if not missing:
+        rows.add()  # the alarms of today may say something else of these rows
+        return rows.result
     with scratch_home(options) as (home, name):
         folder = home.models_path / name
         tokenizer, journal = load_tokenizer(folder), Journal(home.journal_path)
         answers = drawn_answers(load_model(folder), tokenizer, options)
-        for seed in options.seeds:
-            for arm in arms:
-                if rows.has(arm=arm.name, seed=seed):
-                    continue
-                bench = _Bench(folder, tokenizer, journal, answers, seed, options)
-                rows.add(bench.practised(arm))
+        for seed, arm in missing:
+            bench = _Bench(folder, tokenizer, journal, answers, seed, options)
+            rows.add(bench.practised(arm))
         journal.close()
-    rows.add()  # the alarms may be others than when the rows were measured
     return rows.result
 
 

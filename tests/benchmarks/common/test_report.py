@@ -135,25 +135,31 @@ def test_results_of_other_settings_are_not_overwritten(tmp_path: Path) -> None:
     assert earlier(tmp_path, "y", {"quick": True}) == earlier(None, "x", {"quick": True}) == {}
 
 
-def test_each_benchmark_that_goes_on_with_earlier_rows_tells_the_commands_of_all() -> None:
+@pytest.fixture
+def going_on() -> dict[str, str]:
+    """Name -> source of each benchmark that goes on with earlier rows."""
     goes_on = re.compile(r"\bearlier\(|= Rows\(|ReportRows\(")
-    tells = re.compile(r"\b(commands_of|ReportRows)\(")
     files = [file for file in FOLDER.glob("*/*.py") if file.parent.name != "common"]
     texts = {file.stem: file.read_text("utf-8") for file in files}
-    found = {name for name, text in texts.items() if goes_on.search(text)}
+    found = {name: text for name, text in texts.items() if goes_on.search(text)}
     assert len(found) > 15
-    assert not {name for name in found if not tells.search(texts[name])}
+    return found
 
 
-def test_each_benchmark_that_goes_on_with_earlier_rows_knows_those_of_other_weights() -> None:
-    goes_on = re.compile(r"\bearlier\(|= Rows\(|ReportRows\(")
+def test_each_benchmark_that_goes_on_with_earlier_rows_tells_the_commands_of_all(
+    going_on: dict[str, str],
+) -> None:
+    tells = re.compile(r"\b(commands_of|ReportRows)\(")
+    assert not {name for name, text in going_on.items() if not tells.search(text)}
+
+
+def test_each_benchmark_that_goes_on_with_earlier_rows_knows_those_of_other_weights(
+    going_on: dict[str, str],
+) -> None:
     knows = re.compile(r"\b(about_run|about_run_of_stem|fingerprint|fingerprint_of)\(")
-    files = [file for file in FOLDER.glob("*/*.py") if file.parent.name != "common"]
-    texts = {file.stem: file.read_text("utf-8") for file in files}
-    found = {name for name, text in texts.items() if goes_on.search(text)}
     # the first begins with new weights, the second measures its model each time
     needless = {"curriculum_sources", "features"}
-    assert {name for name in found if not knows.search(texts[name])} == needless
+    assert {name for name, text in going_on.items() if not knows.search(text)} == needless
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:

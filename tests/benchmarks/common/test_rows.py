@@ -74,7 +74,13 @@ def test_without_a_folder_rows_are_in_memory_alone() -> None:
     assert rows.has(arm="one") and rows.result["rows"] == rows.rows
 
 
-@pytest.mark.parametrize("content", [b'{"rows": [', b"[1]", b"\xff"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        *(b'{"rows": [', b"[1]", b'[["steps", 3]]', b"null", b"\xff"),
+        *(b'{"steps": 3, "rows": null}', b'{"steps": 3, "rows": {}}', b'{"steps": 3, "rows": [1]}'),
+    ],
+)
 def test_a_damaged_file_is_named_and_stays(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "worth.json"
     file.write_bytes(content)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchmarks import BenchOptions
-from benchmarks.likes.taste import PICKS, drawn, parts
+from benchmarks.common.weights import fingerprint_of
+from benchmarks.likes import taste
+from benchmarks.likes.taste import PICKS, drawn, drawn_answers, parts
 from benchmarks.likes.taste_baselines import bag_of_words, length_alone
 from benchmarks.likes.taste_data import (
     HIDDEN,
@@ -24,8 +28,11 @@ from benchmarks.likes.taste_data import (
     terse_picked,
     topic_of,
 )
+from engine.errors import DataError
 from engine.model import Model
+from engine.storage.checkpoint import save_model
 from engine.tokenizers.tokenizer import Tokenizer
+from learning.rewards.reward_training import RewardTraining
 from tests.spies import decoded
 
 ENDINGS = ("I like tea.", "And you?", "The rain is wet and cold, and so is the snow in the winter.")
@@ -114,3 +121,72 @@ def test_no_answer_is_drawn_with_an_id_that_chat_never_says(
     found = drawn(tiny_model, tiny_tokenizer, BenchOptions(tmp_path, quick=True))
     assert list(found) == messages(False)[::20]
     assert read and read.isdisjoint(tiny_tokenizer.unsaid(tiny_model.config.vocab_size))
+
+
+def test_an_interrupted_run_goes_on(
+    tiny_model: Model,
+    tiny_tokenizer: Tokenizer,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    save_model(tiny_model, tmp_path / "own")
+    tiny_tokenizer.save(tmp_path / "own")
+    few = dict(list(answers().items())[::15])
+    monkeypatch.setattr(taste, "drawn_answers", lambda *_: few)
+    monkeypatch.setattr(taste, "PICKS", (200,))
+    most, begun = 1, list[int]()
+
+    class Training(RewardTraining):
+        def __init__(self, *arguments: Any, seed: int) -> None:
+            if len(begun) == most:
+                raise KeyboardInterrupt
+            begun.append(seed)
+            super().__init__(*arguments, seed=seed)
+
+    monkeypatch.setattr(taste, "RewardTraining", Training)
+    options = BenchOptions(
+        tmp_path, model=str(tmp_path / "own"), seeds=(4,), quick=True, out=tmp_path / "out"
+    )
+    with pytest.raises(KeyboardInterrupt):
+        taste.run(options)
+    most = len(HIDDEN)
+    result = taste.run(options)
+    assert len(begun) == len(HIDDEN), "the first is not measured again"
+    assert [row["hidden"] for row in result["rows"]] == [hidden.name for hidden in HIDDEN]
+    assert {row["fingerprint"] for row in result["rows"]} == {fingerprint_of(options)}
+    text = (tmp_path / "out" / "taste_own.md").read_text("utf-8")
+    assert "Seeds measured so far: 4." in text
+    assert taste.run(options)["rows"] == result["rows"] and len(begun) == len(HIDDEN)
+
+
+def test_answers_are_kept_for_the_weights_that_gave_them(
+    tiny_model: Model,
+    tiny_tokenizer: Tokenizer,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    drawings: list[dict[str, list[str]]] = []
+
+    def draw(*_: object) -> dict[str, list[str]]:
+        drawings.append({"hello": [f"answer {len(drawings)}"]})
+        return drawings[-1]
+
+    monkeypatch.setattr(taste, "drawn", draw)
+    save_model(tiny_model, tmp_path / "own")
+    options = BenchOptions(tmp_path, model=str(tmp_path / "own"), out=tmp_path / "out")
+
+    def answered(options: BenchOptions = options) -> dict[str, list[str]]:
+        return drawn_answers(tiny_model, tiny_tokenizer, options)
+
+    assert answered() == answered() == drawings[0] and len(drawings) == 1
+    next(tiny_model.parameters()).data += 1.0
+    save_model(tiny_model, tmp_path / "own")
+    assert answered() == answered() == drawings[1] and len(drawings) == 2, "other weights"
+    file = tmp_path / "out" / "taste_answers_own.json"
+    for damaged in ('{"answers": ', "[1]", '{"hello": ["of weights that are not told"]}'):
+        file.write_text(damaged)
+        assert answered() == answered() == drawings[-1]
+    assert len(drawings) == 5
+    assert answered(replace(options, quick=True)) == drawings[5], "a quick run keeps none"
+    with pytest.raises(DataError, match=r"taste_answers_own.json: cannot be written .*--out"):
+        answered(replace(options, out=file))

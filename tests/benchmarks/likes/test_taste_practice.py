@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from benchmarks import BenchOptions
+from benchmarks.common.weights import fingerprint_of
 from benchmarks.likes import taste_practice
 from benchmarks.likes.taste_practice import ARMS
 from benchmarks.likes.taste_practice_report import (
@@ -70,13 +71,38 @@ def test_alarms_are_those_of_today() -> None:
 def test_a_run_that_finds_all_rows_asks_the_alarms_of_today(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    old = {"benchmark": "taste_practice", "machine": {}, "rows": [row("taste", 0, point(0, 0.0))]}
+    long = row("taste", 0, point(0, 0.0), point(5, 0.1, length=18.0))
+    old = {"benchmark": "taste_practice", "machine": {}, "rows": [long]}
     (tmp_path / "taste_practice.json").write_text(json.dumps(old))
-    monkeypatch.setattr(taste_practice, "drawn_answers", lambda *_: {})
+    (tmp_path / "taste_practice.md").write_text("# Without alarms\n")
+    monkeypatch.setattr(taste_practice, "drawn_answers", None)
     monkeypatch.setenv("VIDYA_TASTE_ARMS", "taste")
     result = taste_practice.run(BenchOptions(tmp_path / "home", out=tmp_path))
     assert result["rows"] == old["rows"]
-    assert "Measured so far: 1 runs." in (tmp_path / "taste_practice.md").read_text("utf-8")
+    text = (tmp_path / "taste_practice.md").read_text("utf-8")
+    assert "| 18.00 | length (stop) |" in text and "Without alarms" not in text
+
+
+def test_an_interrupted_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[tuple[str, int]] = []
+
+    def practised(bench: taste_practice._Bench, arm: taste_practice.Arm) -> dict[str, Any]:
+        if len(made) == 2:
+            raise KeyboardInterrupt
+        made.append((arm.name, bench.seed))
+        return row(arm.name, bench.seed, point(0, 0.0))
+
+    monkeypatch.setattr(taste_practice._Bench, "practised", practised)
+    monkeypatch.setattr(taste_practice, "drawn_answers", lambda *_: {})
+    monkeypatch.setenv("VIDYA_TASTE_ARMS", "taste,gold")
+    options = BenchOptions(tmp_path / "home", seeds=(0, 1), out=tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        taste_practice.run(options)
+    assert made == [("taste", 0), ("gold", 0)]
+    made.clear()
+    rows = taste_practice.run(options)["rows"]
+    assert made == [("taste", 1), ("gold", 1)] and len(rows) == 4
+    assert {row["fingerprint"] for row in rows} == {fingerprint_of(options)}
 
 
 def test_an_owner_of_long_answers_counts_among_the_runs_that_must_not_be_stopped() -> None:

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from benchmarks import BenchOptions
-from benchmarks.models.training import attention_share, measure, parts, run, seconds_to
+from benchmarks.common.weights import fingerprint_of
+from benchmarks.models.training import BASE, attention_share, measure, parts, run, seconds_to
 from benchmarks.models.training_engines import (
     BATCHES,
     documents_of,
@@ -80,7 +81,9 @@ def test_what_was_measured_is_not_measured_again(
     run(options)
     assert asked == [("pretrain", "10m"), ("book", "49m")]
     monkeypatch.delenv("VIDYA_TRAINING")
-    assert len(run(options)["rows"]) == 6
+    rows = run(options)["rows"]
+    assert len(rows) == 6
+    assert {row["fingerprint"] for row in rows} == {fingerprint_of(options, BASE)}
     longer = [("pretrain of 32", "10m"), ("pretrain of 32", "49m")]
     assert asked[2:] == [("pretrain", "49m"), *longer, ("book", "10m")]
 

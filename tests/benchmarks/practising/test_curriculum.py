@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from benchmarks import BenchOptions
+from benchmarks.common.weights import fingerprint_of
 from benchmarks.practising import curriculum
 from benchmarks.practising.curriculum import ARMS, LADDER, Missing, _choice, rollouts_to, run
 from benchmarks.practising.curriculum_made import MadeLearner
@@ -68,6 +69,24 @@ def test_a_quick_run_does_not_stand_for_a_full_one(
     assert missing == []
     run(BenchOptions(tmp_path, out=tmp_path))
     assert missing == ["uniform"]
+
+
+def test_only_rows_of_a_real_model_tell_its_weights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def row(*_: object) -> Iterator[dict[str, Any]]:
+        look = {"rollouts": 0, "accuracy": 0.5, "levels": [0.5] * len(LADDER)}
+        yield {"arm": "uniform", "seed": 0, "warm_up": 1, "curve": [look], "book": 1.0}
+
+    monkeypatch.setattr(curriculum, "_made", row)
+    monkeypatch.setattr(curriculum, "_sums", row)
+    options = BenchOptions(tmp_path, out=tmp_path)
+    found = {}
+    for part in ("made", "sums"):
+        monkeypatch.setenv("VIDYA_CURRICULUM_PART", part)
+        (measured,) = run(options)["rows"]
+        found[part] = measured.get("fingerprint")
+    assert found == {"made": None, "sums": fingerprint_of(options)}
 
 
 def test_the_control_begins_with_the_hardest_level() -> None:

@@ -69,6 +69,7 @@ def practised(
     monkeypatch.setattr("benchmarks.common.scratch._bring", lambda *_: model or "10m")
     options = BenchOptions(folder, model=model, seeds=(0, 1, 2), out=folder)
     found = run(options)
+    assert {one["fingerprint"] for one in found["runs"]} == {"5c"}
     name = "practice_learning" if model is None else f"practice_learning_{model}"
     report = (folder / f"{name}.md").read_text("utf-8")
     return list(dict.fromkeys(one["task"] for one in found["runs"])), report
