@@ -39,8 +39,10 @@ _ANY = "*"
 """The list of a slot that takes any phrase."""
 _MOST_WORDS = 4
 """Of a phrase that fills a slot."""
-_LONGEST = 32
-"""Words of a question that a line may have."""
+_LONGEST, _LONGEST_TEXT = 32, 400
+"""Words and characters of a question that a line may have."""
+_MARKS = re.compile(r"[{}<>]")
+"""What marks the blanks of lines. No question with one of them is recognised."""
 _LEAST_SAID = 2
 """Words that a line needs beside its slots if one of them takes any phrase. With fewer it would fit all."""
 _PEOPLE = ("who", "whose", "whom")
@@ -159,6 +161,8 @@ def recognise(question: str, *, folded: bool = False) -> list[Recognised]:
 
     folded: the question has lost its capitals and apostrophes, so any word may be a name.
     """
+    if len(question) > _LONGEST_TEXT or _MARKS.search(question):
+        return []
     words = counted(question)
     if len(words) > _LONGEST:
         return []
@@ -278,7 +282,7 @@ def _takes_all(group: str) -> bool:
 
 def _is_thing(text: str) -> bool:
     words = fold(text).split()
-    if re.search(r"['\u2019]s ", text):  # somebody's
+    if re.search(r"['\u2019]s? ", text, re.IGNORECASE):  # somebody's
         return False
     if not words or not _CLAUSE.isdisjoint(words) or {words[0], words[-1]} & _LINKS:
         return False

@@ -69,7 +69,7 @@ def as_typed(words: Sequence[CountedWord], first: int, end: int, ending: str = "
     """The words from `first` to before `end` as they were typed, without the ending behind them ("'s") and
     the punctuation around them."""
     text = " ".join(dict.fromkeys(word.typed for word in words[first:end])).strip('?!.,;:"()')
-    return re.sub(r"(['\u2019]s|s['\u2019]?)$", "", text) if ending else text
+    return re.sub(r"(['\u2019]s|s['\u2019]?)$", "", text, flags=re.IGNORECASE) if ending else text
 
 
 @lru_cache(maxsize=8192)  # the lists have some 4,000 different words, most of them many times

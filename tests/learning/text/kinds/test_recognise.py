@@ -25,6 +25,10 @@ def _all_ways(question: str) -> list[str]:
     [
         ("What do I do for a living?", "job", "", {}),
         ("what's my brother's job", "job", "brother", {}),
+        ("WHAT'S MY BROTHER'S JOB?!", "job", "BROTHER", {}),
+        ("What is my brother\u2019s job?", "job", "brother", {}),
+        ("What is my \N{DOG} called?", "thing_name", "", {"K": "\N{DOG}"}),
+        ("Where is my (hat?", "thing_place", "", {"K": "hat"}),
         ("What does Fergal work as?", "job", "Fergal", {}),
         ("Where does our ex-wife live?", "lives_in", "ex-wife", {}),
         ("What is the code of my safe?", "code", "", {"K": "safe"}),
@@ -54,6 +58,11 @@ def test_a_question_of_a_known_form_is_recognised(
         "So I went to the market and they had no apples left at all.",
         "my " * 5000,
         "what is " * 16,
+        "What is my {K} called?",
+        "Where does {who} live?",
+        "What is <do> called?",
+        "What is " + "a" * 1000 + "?",
+        "What is the boss' name?",
     ],
 )
 def test_what_has_no_known_form_is_left_alone(question: str) -> None:
