@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -107,10 +108,16 @@ def test_a_model_that_grows_says_for_how_long(tmp_path: Path) -> None:
         controller = stage.session and stage.app.control.controller  # type: ignore[union-attr]
         assert controller.growing is not None
         name = controller.growing.name
-        await stage.sees(f"growing to {name} \u00b7 0.0 s so far")
-        await stage.sees(f"growing to {name} \u00b7 1.0 s so far")  # it counts by itself
+
+        def shown() -> float:
+            found = re.search(rf"growing to {name} \u00b7 ([\d.]+) s so far", stage.text())
+            return float(found[1]) if found else -1.0
+
+        await stage.until(lambda: shown() >= 0.0)
+        first = shown()
+        await stage.until(lambda: shown() > first)  # it counts by itself
         controller.known.change(growing=Growing(name, time.monotonic() - 74.0))
-        await stage.sees("75 s so far")
+        await stage.until(lambda: shown() > 74.0)
         await stage.press("g")
         await stage.sees(f"{name} is being made already")
         await stage.press("down", "enter")
