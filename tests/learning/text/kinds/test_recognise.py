@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
 
@@ -34,6 +35,8 @@ def _all_ways(question: str) -> list[str]:
         ("What is my name ?", "own_name", "", {}),
         ("What's my brothers job?", "job", "brother", {}),
         ("What is my headless dog's name?", "thing_name", "", {"K": "headless dog"}),
+        ("Where is my home?", "lives_in", "", {}),  # and a line "Where is my {K}?"
+        ("what's wrong with my health", "illness", "", {}),
         ("What is C++?", "what_is_wide", "", {"K": "C++"}),
         ("Where is my hat (the red one)?", "thing_place", "", {"K": "hat (the red one)"}),
         ("What is the code of my safe?", "code", "", {"K": "safe"}),
@@ -73,6 +76,10 @@ def test_a_question_of_a_known_form_is_recognised(
         "What is my business address?",
         "What is my business name?",
         "What is my boss job?",
+        "Where is my dog going?",
+        "Where is the shop located?",
+        "best teapot?",
+        "Blorp died.",
     ],
 )
 def test_what_has_no_known_form_is_left_alone(question: str) -> None:
@@ -94,6 +101,15 @@ def test_every_way_names_what_the_question_names() -> None:
         assert "anna" in way.casefold()
     for way in _all_ways("Where does Anna live?"):
         assert "anna" in way.casefold() and not {"i", "my", "me"} & {*fold(way).split()}
+
+
+def test_things_and_descriptions_stand_in_sentences_as_english_has_them() -> None:
+    ways = [fold(way) for way in _all_ways("Where is my teapot?")]
+    things = [way for way in ways if "teapot" in way]
+    assert len(things) > 6 and all(re.search(r"\b(my|the) teapots?\b", way) for way in things)
+    jobs = [way.casefold() for way in _all_ways("What is my sister's job?")]
+    assert any("the girl i grew up with" in way for way in jobs)
+    assert not any("grew up with's" in way for way in jobs)
 
 
 def test_a_description_that_fits_two_relatives_is_not_used() -> None:
