@@ -108,7 +108,7 @@ def values() -> dict[str, tuple[str, ...]]:
 
 
 def relations() -> dict[str, str]:
-    """QuestionKind -> the list that its value is from, or a name for how it is composed."""
+    """Name of a kind -> the list that its value is from, or a name for how the value is composed."""
     return {relation.name: relation.slots["X"] for relation in kinds_of_facts()}
 
 

@@ -56,8 +56,8 @@ def _asked_since(question: str, own: Collection[str], memory: Questions) -> bool
     """Whether a question that asks for the same thing was taught later. The wordings of their kind belong to
     that one: its answer may be another."""
     place = max((memory.places[text] for text in own if text in memory.places), default=None)
-    asked = what_is_asked(question)
-    return bool(asked) and place is not None and memory.asked_last[asked] > place
+    asked = what_is_asked(fold(question))  # as the memory has it
+    return bool(asked) and place is not None and memory.asked_last.get(asked, place) > place
 
 
 def unseen_wordings(question: str) -> list[str]:

@@ -176,10 +176,10 @@ def recognise(question: str, *, folded: bool = False) -> list[Recognised]:
     return [*found.values()]
 
 
-@lru_cache(maxsize=1 << 14)  # a journal of ten thousand lessons, and the book
+@lru_cache(maxsize=1 << 15)  # ten thousand lessons, as they were typed and folded, and the book
 def what_is_asked(question: str) -> frozenset[tuple[object, ...]]:
     """The same for two questions that ask for the same thing in different words; empty if the question is
-    of no known kind."""
+    of no known kind. Compare questions that are all folded or none: signs and apostrophes tell more kinds."""
     return frozenset(
         (
             found.relation.name,
@@ -265,6 +265,8 @@ def _readings(
             value = slots[letter] = _value(words, bound[letter], group)
             if not value.group and not (_takes_all(group) and _is_thing(value.text)):
                 return
+            if bound[letter][2] and not (value.group or folded or _owns(words, bound[letter])):
+                return
             fit -= 0.1 if value.group else bound[letter][1] - bound[letter][0]
     for person, told, gendered in _people(words, bound, folded):
         text = Filling(relation, person, slots, random.Random(0)).say(line, answered=told)
@@ -291,8 +293,14 @@ def _is_thing(text: str) -> bool:
 
 def _value(words: Sequence[CountedWord], place: tuple[int, int, str], group: str) -> SlotValue:
     text = as_typed(words, *place)
-    known = _by_word(group).get(counted_text(text))
-    return replace(known, text=text) if known else SlotValue(text)
+    known = _by_word(group).get(counted_text(text)) or SlotValue(text)
+    before = words[place[0] - 1].typed.casefold() if place[0] else ""
+    return replace(known, text=text, article=before if before in ("a", "an") else "")
+
+
+def _owns(words: Sequence[CountedWord], place: tuple[int, int, str]) -> bool:
+    """Whether the last word was typed with an apostrophe. Without one, "business" is no possessive."""
+    return not {"'", "\u2019"}.isdisjoint(words[place[1] - 1].typed)
 
 
 @cache
@@ -316,12 +324,15 @@ def _people(
     elif not here[-1].endswith(possessive):
         return
     elif here[0] == "my" and len(here) > 1:
-        relative = as_person(_value(words, (first + 1, end, possessive), "kin"))
+        value = _value(words, (first + 1, end, possessive), "kin")
+        if possessive and not (value.group or folded or _owns(words, bound["whose"])):
+            return
+        relative = as_person(value)
         for woman in (relative.woman, not relative.woman):
             yield replace(relative, woman=woman), False, bool(relative.described)
     elif len(here) <= 2 and _NOT_IN_NAMES.isdisjoint(here):
         typed = [word.typed for word in words[first:end]]
-        owns = not possessive or "'" in typed[-1] or "\u2019" in typed[-1]
+        owns = not possessive or _owns(words, bound["whose"])
         if not folded and not (owns and all(word[:1].isupper() for word in typed)):
             return
         for woman in (True, False):

@@ -28,6 +28,8 @@ class SlotValue:
     described: tuple[str, ...] = ()
     group: str = ""
     """The list it is from."""
+    article: str = ""
+    """a or an, as the owner wrote it; empty: by the first letter of the text."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +145,8 @@ class Filling:
                 his = _pronoun("his", who, answered)
                 return re.sub(r"\b(my|our)\b", his, way) if who.text else way
             text = BLANK.sub(fill, value.text)
-            return f"{'an' if text[0].lower() in 'aeio' else 'a'} {text}" if article else text
+            guessed = "an" if text[0].lower() in "aeio" else "a"
+            return f"{value.article or guessed} {text}" if article else text
 
         text = re.sub(r"\bthe ([\w ]+?) of me\b", r"my \1", BLANK.sub(fill, frame))
         if not sentence:

@@ -34,6 +34,8 @@ _SHORT_FORMS = {
 """Folded word -> the words that it counts as."""
 _AFTER_WE = {("are", "i"): "am", ("were", "i"): "was", ("i", "are"): "am", ("i", "were"): "was"}
 """Two words -> what the verb of them becomes where "we" counts as "I"."""
+_AROUND = '?!.,;:"()'
+"""Punctuation that stands around words."""
 _BEHIND = ("please", "again", "vidya")
 """Words that may stand behind any question."""
 
@@ -44,12 +46,15 @@ class CountedWord:
 
     text: str
     typed: str
+    place: int
+    """The number of the typed word in its text, from 0."""
 
 
 def counted(text: str) -> list[CountedWord]:
     """The words of a text, folded, with short forms written out and "we" as "I". Leaves out what may stand
-    behind any question ("please")."""
-    words = [CountedWord(part, typed) for typed in text.split() for part in _parts(typed)]
+    behind any question ("please"), and punctuation that stands alone ("my name ?")."""
+    typed = enumerate(word for word in text.split() if word.strip(_AROUND))
+    words = [CountedWord(part, word, place) for place, word in typed for part in _parts(word)]
     for place in range(len(words) - 1):
         pair = words[place].text, words[place + 1].text
         if verb := _AFTER_WE.get(pair):
@@ -67,9 +72,11 @@ def counted_text(text: str) -> str:
 
 def as_typed(words: Sequence[CountedWord], first: int, end: int, ending: str = "") -> str:
     """The words from `first` to before `end` as they were typed, without the ending behind them ("'s") and
-    the punctuation around them."""
-    text = " ".join(dict.fromkeys(word.typed for word in words[first:end])).strip('?!.,;:"()')
-    return re.sub(r"(['\u2019]s|s['\u2019]?)$", "", text, flags=re.IGNORECASE) if ending else text
+    the punctuation around them. Brackets that open among them are closed."""
+    typed = {word.place: word.typed for word in words[first:end]}
+    text = " ".join(typed.values()).strip(_AROUND)
+    text += ")" * (text.count("(") - text.count(")"))
+    return re.sub(r"(['\u2019]s?|s)$", "", text, flags=re.IGNORECASE) if ending else text
 
 
 @lru_cache(maxsize=8192)  # the lists have some 4,000 different words, most of them many times

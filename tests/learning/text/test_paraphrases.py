@@ -311,6 +311,23 @@ def test_no_wording_is_a_question_with_another_answer() -> None:
         assert not {*memory.texts} & {fold(text) for text in texts}
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is C++?",
+        "What does AC / DC mean?",
+        "Where is my father's hat?",
+        "What is my {K} called?",
+        "What is \u1ee7\u2019\u0324?",  # its fold folds to something else again
+    ],
+)
+def test_a_taught_question_with_signs_is_reworded(question: str) -> None:
+    """The memory has it folded, and another question of its kind behind it."""
+    for prompt in (fold(question), "hi / " + fold(question)):
+        memory = Questions([prompt, "what is a teapot"])
+        assert len(asked_otherwise(question, Frames(memory), random.Random(0), prompt)) > 8
+
+
 def test_words_of_a_kind_are_those_of_the_lesson_taught_last() -> None:
     """Two lessons that ask for the same thing may have different answers."""
     first, second = "What is my profession?", "What do I do for a living?"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
 
@@ -31,6 +32,13 @@ def _all_ways(question: str) -> list[str]:
         ("Where is my (hat?", "thing_place", "", {"K": "hat"}),
         ("What does Fergal work as?", "job", "Fergal", {}),
         ("Where does our ex-wife live?", "lives_in", "ex-wife", {}),
+        ("What is my name ?", "own_name", "", {}),
+        ("What's my brothers job?", "job", "brother", {}),
+        ("What is my headless dog's name?", "thing_name", "", {"K": "headless dog"}),
+        ("Where is my home?", "lives_in", "", {}),  # and a line "Where is my {K}?"
+        ("what's wrong with my health", "illness", "", {}),
+        ("What is C++?", "what_is_wide", "", {"K": "C++"}),
+        ("Where is my hat (the red one)?", "thing_place", "", {"K": "hat (the red one)"}),
         ("What is the code of my safe?", "code", "", {"K": "safe"}),
         ("What is the capital of New Zealand?", "capital_of", "", {"K": "New Zealand"}),
         ("How many legs does an ant have?", "count_has", "", {"K": "legs", "J": "an ant"}),
@@ -63,6 +71,15 @@ def test_a_question_of_a_known_form_is_recognised(
         "What is <do> called?",
         "What is " + "a" * 1000 + "?",
         "What is the boss' name?",
+        "When is Lars' birthday?",
+        "What is my parents' address?",
+        "What is my business address?",
+        "What is my business name?",
+        "What is my boss job?",
+        "Where is my dog going?",
+        "Where is the shop located?",
+        "best teapot?",
+        "Blorp died.",
     ],
 )
 def test_what_has_no_known_form_is_left_alone(question: str) -> None:
@@ -86,6 +103,15 @@ def test_every_way_names_what_the_question_names() -> None:
         assert "anna" in way.casefold() and not {"i", "my", "me"} & {*fold(way).split()}
 
 
+def test_things_and_descriptions_stand_in_sentences_as_english_has_them() -> None:
+    ways = [fold(way) for way in _all_ways("Where is my teapot?")]
+    things = [way for way in ways if "teapot" in way]
+    assert len(things) > 6 and all(re.search(r"\b(my|the) teapots?\b", way) for way in things)
+    jobs = [way.casefold() for way in _all_ways("What is my sister's job?")]
+    assert any("the girl i grew up with" in way for way in jobs)
+    assert not any("grew up with's" in way for way in jobs)
+
+
 def test_a_description_that_fits_two_relatives_is_not_used() -> None:
     ways = {fold(way) for way in _all_ways("What is my sister called?")}
     assert any("girl i grew up with" in way for way in ways)
@@ -100,6 +126,16 @@ def test_nobody_is_called_he_or_she_by_guess() -> None:
 def test_several_things_are_and_one_is() -> None:
     for question, wrong in (("Where are my glasses?", "is my"), ("Where is my hat?", "are my")):
         assert _all_ways(question) and not any(wrong in way for way in _all_ways(question))
+
+
+@pytest.mark.parametrize("thing", ["an hour", "an MRI", "an umbrella", "a UFO", "a unicorn"])
+def test_a_thing_keeps_its_article(thing: str) -> None:
+    ways = [way.casefold() for way in _all_ways(f"What is {thing}?")]
+    article, noun = thing.casefold().split()
+    found = {
+        words[words.index(noun) - 1] for words in map(str.split, map(fold, ways)) if noun in words
+    }
+    assert len(ways) > 10 and article in found and not ({"a", "an"} - {article}) & found
 
 
 def test_ways_are_other_ways_each_once_and_as_many_as_asked() -> None:

@@ -17,6 +17,8 @@ from learning.text.kinds.words import as_typed, counted, counted_text
         ("my mum's car", "My mother's car"),
         ("Can't you swim?", "cannot you swim"),
         ("What is our favorite color again", "what is my favourite colour"),
+        ("What is my name ?", "What is my name?"),
+        ("Where is my hat , please ?!", "Where is my hat"),
     ],
 )
 def test_forms_of_one_question_count_the_same(one: str, other: str) -> None:
@@ -29,6 +31,7 @@ def test_forms_of_one_question_count_the_same(one: str, other: str) -> None:
         ("What is my name?", "What is your name?"),
         ("Where is it?", "Where was it?"),
         ("please again", "vidya"),
+        ("What is 3 - 2?", "What is 3 2?"),
     ],
 )
 def test_other_questions_count_as_others(one: str, other: str) -> None:
@@ -41,7 +44,18 @@ def test_words_keep_how_they_were_typed() -> None:
     assert as_typed(words, 3, 5, "s") == "ex-wife"
     assert as_typed(words, 3, 5) == "ex-wife's"
     assert as_typed(counted("where is Tromsø?"), 2, 3) == "Tromsø"
+    assert as_typed(counted("Who are Duran Duran?"), 2, 4) == "Duran Duran"
+    assert as_typed(counted("What is C++?"), 2, 5) == "C++"
+    assert as_typed(counted("where is my hat (the red one)?"), 3, 7) == "hat (the red one)"
+
+
+@pytest.mark.parametrize(
+    ("typed", "owner"),
+    [("Anna's", "Anna"), ("James'", "James"), ("James's", "James"), ("sisters", "sister")],
+)
+def test_a_name_keeps_its_own_last_letter(typed: str, owner: str) -> None:
+    assert as_typed(counted(typed), 0, 1, "s") == owner
 
 
 def test_a_text_without_words_has_none() -> None:
-    assert counted("") == [] and counted("  ") == []
+    assert counted("") == [] and counted("  ") == [] and counted(" ? !") == []
