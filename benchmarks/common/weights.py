@@ -32,6 +32,6 @@ def fingerprint(weights: Path, files: Sequence[Path] = ()) -> str:
 
 
 def fingerprint_of(options: BenchOptions, usual: str = DEFAULT_MODEL) -> str:
-    """The hash of the weights with which a benchmark begins. usual: the shipped model that it takes where
-    none is asked for. Raises NotFound and CheckpointError."""
+    """The hash of the weights that a benchmark starts from. usual: the shipped model that the benchmark uses
+    if `options` names no model. Raises NotFound and CheckpointError."""
     return fingerprint(current_files(model_folder(options, usual)).newest)

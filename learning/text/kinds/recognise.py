@@ -44,7 +44,8 @@ _LONGEST, _LONGEST_TEXT = 32, 400
 _MARKS = re.compile(r"[{}<>]")
 """What marks the blanks of lines. No question with one of them is recognised."""
 _LEAST_SAID = 2
-"""Words that a line needs beside its slots if one of them takes any phrase. With fewer it would fit all."""
+"""If a slot of a line takes any phrase, the line must have at least this many words outside its slots. A line
+with fewer would match nearly every question."""
 _PEOPLE = ("who", "whose", "whom")
 _GENDERED = frozenset({"he", "his", "him"})
 _OWN = frozenset({"i", "my", "me", "mine"})
@@ -73,7 +74,8 @@ _PLURAL = re.compile(rf"\b(are|were|do|have) {_THING}|{_THING} (are|were|do|have
 _PLURAL_NOUN = re.compile(r".*[^siu]s")
 
 Bound = Mapping[str, tuple[int, int, str]]
-"""Blank -> its first word, the word behind its last, and the ending that stands behind it."""
+"""Name of a blank -> the words of the question that fill it: the index of the first word, one more than the
+index of the last, and the ending that the line has after the blank ("s" for "'s")."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,7 @@ class Recognised:
         """Whether the line names everything that the question names, and nothing else, and its verb fits."""
         if self.slots and (_SINGULAR if self._several() else _PLURAL).search(line):
             return False
-        blanks = {found[2].lower() if len(found[2]) > 1 else found[2] for found in _blanks(line)}
+        blanks = {_name(found[2]) for found in _blanks(line)}
         slots = {blank for blank in blanks if len(blank) == 1}
         if slots != {*self.slots} or (self.relation.who == "any" and not blanks):
             return False
@@ -157,7 +159,8 @@ def asked_as(question: str, rng: random.Random, count: int) -> list[str]:
 
 
 def recognise(question: str, *, folded: bool = False) -> list[Recognised]:
-    """What the question may be, as the lines see it that fit it best; empty if no line has its form.
+    """Matches the question against all lines. Returns one reading per kind, of the kinds whose lines fit the
+    question best; an empty list if no line fits.
 
     folded: the question has lost its capitals and apostrophes, so any word may be a name.
     """
@@ -221,16 +224,20 @@ def _blanks(line: str) -> list[re.Match[str]]:
     return [found for found in BLANK.finditer(line) if found[2]]
 
 
+def _name(blank: str) -> str:
+    """A blank's name: the letter of a slot as it is, else in small letters ("Who" begins a sentence)."""
+    return blank if len(blank) == 1 else blank.lower()
+
+
 def _pattern(line: str) -> list[str | tuple[str, str]]:
-    """A line as words, and blanks as (name, ending): `What's {whose} {K}'s age?` gives what, is, ("whose",
-    ""), ("K", "s"), age."""
+    """Splits a line into its words and its blanks. A blank is a pair of its name and the ending after it:
+    `What's {whose} {K}'s age?` gives "what", "is", ("whose", ""), ("K", "s"), "age"."""
     names = [found[2] or found[3] for found in BLANK.finditer(line)]
     marked = BLANK.sub(lambda found: f"{found[1] or ''}zzblank", line)
     pattern = list[str | tuple[str, str]]()
     for word in counted(marked):
         if word.text.startswith("zzblank"):
-            name = names.pop(0)
-            pattern.append((name if len(name) == 1 else name.lower(), word.text[7:]))
+            pattern.append((_name(names.pop(0)), word.text[7:]))
         else:
             pattern.append(word.text)
     return pattern
@@ -257,8 +264,9 @@ def _fitting(
 def _readings(
     relation: QuestionKind, line: str, words: Sequence[CountedWord], bound: Bound, folded: bool
 ) -> Iterator[tuple[float, Recognised]]:
-    """The line as the words fill it, if filling it so gives the words again, and how well it fits: the number
-    of words that it says itself. Values of a list count nearly as much."""
+    """Fills the blanks of the line with the words of the question. If that gives the question again, yields
+    its score and the reading. The score is the number of the question's words that the line itself has; a
+    listed value in a slot counts nearly as much."""
     slots, fit = dict[str, SlotValue](), float(len(words))
     for letter, group in relation.slots.items():
         if letter in bound:
