@@ -80,8 +80,8 @@ ARMS: dict[str, Arm] = {
 TARGET = 0.5
 """Held-out accuracy on the even mixture that part "made" counts rollouts to."""
 LEAST = 0.67
-SETTINGS = PracticeSettings(groups=16, held_out=160)
-STEPS, MEASURE_EVERY = 30, 6
+SETTINGS = PracticeSettings(groups=32, held_out=160)
+STEPS, MEASURE_EVERY, LAST_LOOKS = 60, 6, 3
 MADE_STEPS, MADE_GROUPS, MADE_EVERY = 400, 32, 4
 TITLE = "Curriculum: rollouts until an even mixture of eight levels can be done"
 CRITERION = (
@@ -94,10 +94,11 @@ MADE = (
     "curricula, not the claim."
 )
 SUMS = (
-    f"Part sums: the 10m, seeds 0 to 2, {STEPS} steps of 16 groups of 4 answers from one warm-up a seed. So "
-    "few steps end below 50 %, so rollouts are counted until the accuracy with which uniform ends, measured "
-    f"every {MEASURE_EVERY} steps on 160 problems, 20 of each level (a standard error of 4 points). Run in "
-    "this order: uniform, SEC, hardest first of seed 0, then of the other seeds."
+    f"Part sums: the 10m, seeds 0 to 2, {STEPS} steps of {SETTINGS.groups} groups of {SETTINGS.group_size} "
+    "answers from one warm-up a seed. So few steps end below 50 %, so rollouts are counted until the "
+    f"accuracy with which uniform ends (the mean of its last {LAST_LOOKS} looks), measured every "
+    f"{MEASURE_EVERY} steps on {SETTINGS.held_out} problems, 20 of each level (a look has a standard error "
+    "of 4 points). Run in this order: uniform, SEC, hardest first of seed 0, then of the other seeds."
 )
 
 
@@ -226,12 +227,17 @@ def rollouts_to(curve: Sequence[dict[str, Any]], target: float) -> int | None:
     return next((look["rollouts"] for look in curve if look["accuracy"] >= target), None)
 
 
+def end(curve: Sequence[dict[str, Any]]) -> float:
+    """The accuracy on the mixture, 0 to 1, with which a run ends: the mean of its last looks."""
+    return fmean(look["accuracy"] for look in curve[-LAST_LOOKS:])
+
+
 def parts(result: dict[str, Any]) -> Iterator[str]:
     """The report: criterion, table over the seeds, each run."""
     made = result["part"] == "made"
     yield CRITERION + (MADE if made else SUMS)
     rows = result["rows"]
-    ends = {r["seed"]: r["curve"][-1]["accuracy"] for r in rows if r["arm"] == "uniform"}
+    ends = {r["seed"]: end(r["curve"]) for r in rows if r["arm"] == "uniform"}
     lines, each = [], []
     for arm in dict.fromkeys(row["arm"] for row in rows):
         own = [row for row in rows if row["arm"] == arm]

@@ -13,7 +13,7 @@ import pytest
 from benchmarks import BenchOptions
 from benchmarks.common.weights import fingerprint_of
 from benchmarks.practising import curriculum
-from benchmarks.practising.curriculum import ARMS, LADDER, Missing, _choice, rollouts_to, run
+from benchmarks.practising.curriculum import ARMS, LADDER, Missing, _choice, end, rollouts_to, run
 from benchmarks.practising.curriculum_made import MadeLearner
 from engine.errors import NotFound
 
@@ -69,6 +69,12 @@ def test_a_quick_run_does_not_stand_for_a_full_one(
     assert missing == []
     run(BenchOptions(tmp_path, out=tmp_path))
     assert missing == ["uniform"]
+
+
+def test_a_run_ends_with_the_mean_of_its_last_looks() -> None:
+    curve = [{"accuracy": one} for one in (0.9, 0.1, 0.2, 0.3)]
+    assert end(curve) == pytest.approx(0.2)
+    assert end(curve[:1]) == 0.9, "of a run with fewer looks, of those"
 
 
 def test_only_rows_of_a_real_model_tell_its_weights(
