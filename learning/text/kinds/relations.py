@@ -18,6 +18,7 @@ BLANK = re.compile(r"\{(a )?(\w+)\}|<(\w+)>")
 """A blank of a frame: a slot or pronoun, with "a " before it if its article is wanted, or a verb."""
 _FORMS = {"be": ("am", "are", "is"), "was": ("was", "were", "was"), "have": ("have", "have", "has")}
 _KINDS_OF_LINES = set("tqpyah")
+_HEADER = re.compile(r"= +(\S+) +(me|any|none)((?: +[A-Z]:\S+)*)( +one)? *")
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,9 @@ class QuestionKind:
     """Letter -> list of values; `*`: any phrase."""
     lines: Mapping[str, tuple[str, ...]] = field(hash=False)
     """t, q, p, y, a, h -> frames."""
+    one: bool
+    """A question of the kind has one right answer at a time, for the same person and thing. False: it may
+    have several side by side."""
 
 
 @dataclass(frozen=True)
@@ -81,24 +85,40 @@ def kinds_of_facts() -> tuple[QuestionKind, ...]:
 
 
 def read_relations(*files: Path) -> Iterator[QuestionKind]:
-    """The relations of the files, in their order. `+ name` adds lines to a relation that stood before."""
-    slots, who = dict[str, dict[str, str]](), dict[str, str]()
+    """The relations of the files, in their order. `+ name` adds lines to a relation that stood before.
+
+    Raises ValueError if the header of a relation is malformed.
+    """
+    heads = dict[str, re.Match[str]]()
     lines = dict[str, dict[str, list[str]]]()
     here = dict[str, list[str]]()
     for file in files:
-        for line in file.read_text("utf-8").splitlines():
+        for number, line in enumerate(file.read_text("utf-8").splitlines(), 1):
             kind, _, text = line.partition(" ")
             if kind == "=":
-                name, who[name], *listed = text.split()
-                slots[name] = {s[0]: s[2:] for s in listed}
-                here = lines[name] = {}
+                head = _header(line, f"{file.name}, line {number}")
+                heads[head[1]] = head
+                here = lines[head[1]] = {}
             elif kind == "+":
                 here = lines[text.strip()]
             elif kind in _KINDS_OF_LINES:
                 here.setdefault(kind, []).append(text)
     for name, found in lines.items():
         frames = {kind: tuple(dict.fromkeys(texts)) for kind, texts in found.items()}
-        yield QuestionKind(name, who[name], slots[name], frames)
+        _, who, slots, one = heads[name].groups()
+        listed = {slot[0]: slot[2:] for slot in slots.split()}
+        yield QuestionKind(name, who, listed, frames, one is not None)
+
+
+def _header(line: str, place: str) -> re.Match[str]:
+    """Name, who, slots and `one` of the line that a relation begins with."""
+    found = _HEADER.fullmatch(line)
+    if found is None:
+        raise ValueError(
+            f'{place}: "{line}" is no header. Write "= name who", who being me, any or none, '
+            'then slots like K:pet, then "one" or nothing.'
+        )
+    return found
 
 
 def as_person(value: SlotValue, unclear: Collection[str] = ()) -> Person:

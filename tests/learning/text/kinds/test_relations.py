@@ -19,6 +19,14 @@ from learning.text.kinds.relations import (
 )
 
 _PEOPLE = {"who", "whose", "whom", "he", "his", "him"}
+_ONE_ANSWER = """
+own_name lives_in birthday job colour kept partner_name wifi_password vegetarian_yn
+age_of capital_of word_meaning
+"""
+_SEVERAL_ANSWERS = """
+relative_name pet_name hobby allergic drink children_names collects visited hates_food holiday weekend_plan
+tell_about tell_joke say_hello how_are_you say_thanks advice_about opinion bot_prefers phone_number contents
+"""
 _FIXED_VERB = re.compile(
     r"\b(do|does|is|are|am|has|have|was) \{who\}(?! and)|\{who\} (is|are|am|has|was|does)\b", re.I
 )
@@ -85,6 +93,53 @@ def test_lines_can_be_added_to_a_kind_that_stood_before(tmp_path: Path) -> None:
     assert boat.slots == {"K": "*", "X": "first"}
     assert boat.lines == {"q": ("What is my {K}?", "Which {K} is mine?"), "p": ("Where?",)}
     assert (tea.name, tea.who, tea.slots) == ("tea", "none", {})
+
+
+def test_one_right_answer_is_the_last_word_of_a_header(tmp_path: Path) -> None:
+    file = tmp_path / "kinds.txt"
+    file.write_text(
+        "= home any X:town T:beside one\nq Where?\n= tea none one\n= hobby me X:hobby\n"
+    )
+    home, tea, hobby = read_relations(file)
+    assert (home.one, tea.one, hobby.one) == (True, True, False)
+    assert (home.slots, tea.slots) == ({"X": "town", "T": "beside"}, {})
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "home",
+        "home all",
+        "home any X:town oen",
+        "home any one X:town",
+        "home any X",
+        "home any one one",
+    ],
+)
+def test_a_malformed_header_is_refused(tmp_path: Path, header: str) -> None:
+    file = tmp_path / "kinds.txt"
+    file.write_text(f"# a comment\n= {header}\nq Where?\n", "utf-8")
+    with pytest.raises(ValueError, match=f'kinds.txt, line 2: "= {header}" is no header'):
+        list(read_relations(file))
+
+
+def test_kinds_have_one_right_answer_or_several(everything: tuple[QuestionKind, ...]) -> None:
+    named = {relation.name: relation for relation in everything}
+    assert [name for name in _ONE_ANSWER.split() if not named[name].one] == []
+    assert [name for name in _SEVERAL_ANSWERS.split() if named[name].one] == []
+
+
+def test_one_right_answer_is_said_of_kinds_of_the_lists_alone(
+    everything: tuple[QuestionKind, ...],
+) -> None:
+    marked = [
+        line.split()[1]
+        for name in ("frames.txt", "personal.txt", "general.txt")
+        for line in FOLDER.joinpath(name).read_text("utf-8").splitlines()
+        if line.startswith("= ") and line.endswith(" one")
+    ]
+    assert [relation.name for relation in everything if relation.one] == marked
+    assert len(everything) == 883
 
 
 def test_lives_are_made_of_the_first_list_alone() -> None:
