@@ -12,8 +12,9 @@ from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, gives
 from learning.journal.journal import Journal
 from learning.memory.book_rows import BookRow, book_rows, careless_examples, latest_answers
+from learning.memory.current_answers import CurrentAnswers
 from learning.memory.replay import Replay
-from learning.memory.tasks import LessonTask, overrule, to_task, with_wordings
+from learning.memory.tasks import LessonTask, to_task, with_wordings
 from learning.protocol.records import Lesson
 
 
@@ -84,9 +85,9 @@ def _latest_answers(
 ) -> list[tuple[Lesson, Example]]:
     """The latest lesson with an answer for each prompt, with its example. lessons: oldest first."""
     latest: dict[str, tuple[Lesson, Example]] = {}
-    known: dict[str, Example] = {}
+    known = CurrentAnswers()
     for lesson, task in lessons:
-        for changed in (e for answer in task.answers for e in overrule(known, answer, context)):
+        for changed in (e for answer in task.answers for e in known.give(answer, context)):
             if changed.prompt in latest:
                 latest[changed.prompt] = (latest[changed.prompt][0], changed)
         if task.answer:

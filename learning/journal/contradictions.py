@@ -10,11 +10,12 @@ not found.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from learning.protocol.records import Lesson, Role, Turns
 from learning.text.asking import asks_in_any_order
+from learning.text.kinds.one_answer import changed_by
 from learning.text.normalise import fold, fold_answer, fold_prompt
 
 
@@ -217,6 +218,21 @@ class Contradictions:
         if wording in self._last:
             found[wording] = self._last[wording]
         return list(found.values())
+
+
+def replacements(lessons: Sequence[Lesson]) -> dict[int, Lesson]:
+    """Number of a lesson -> the later lesson whose answer counts instead: it answers a question that asks for
+    the same thing in other words, and says otherwise (learning.text.kinds.one_answer). lessons: in effect,
+    oldest first."""
+    asked = [x for x in lessons if x.answer and x.prompt]
+    changed = changed_by((x.prompt[-1].text, x.answer) for x in asked)
+    return {asked[earlier].id: asked[later] for earlier, later in changed.items()}
+
+
+def as_changed(lessons: Sequence[Lesson]) -> list[Lesson]:
+    """The lessons, where each one that has a replacement is the replacement, asked in its own words."""
+    later = replacements(lessons)
+    return [replace(later[x.id], prompt=x.prompt) if x.id in later else x for x in lessons]
 
 
 def touches(message: str, other: str) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from learning.channels import with_what_followed
-from learning.journal.contradictions import Contradictions
+from learning.journal.contradictions import Contradictions, replacements
 from learning.journal.database import Store
 from learning.journal.lessons import MAIN_KINDS, RIDER_KINDS, LessonJournal
 from learning.journal.rows import LESSON_COLUMNS, UNDERSTANDING, lesson_from_row
@@ -129,6 +129,8 @@ def taught(store: LessonJournal, ids: Sequence[int]) -> list[Taught]:
         json.dumps(list(ids)),
     )
     later = _replacements(store, ids)
+    in_effect = store.standing()
+    later = {number: by.id for number, by in replacements(in_effect).items()} | later
     width = LESSON_COLUMNS.count(",") + 1
     made = dict[int, Taught]()
     against: Contradictions | None = None
@@ -142,7 +144,7 @@ def taught(store: LessonJournal, ids: Sequence[int]) -> list[Taught]:
             state = lesson.state
         by = None if state == "taken_back" else later.get(lesson.id)
         if by is None and state != "taken_back" and lesson.kind == "continuation" and lesson.prompt:
-            against = against or Contradictions(store.standing())
+            against = against or Contradictions(in_effect)
             found = against.against(lesson.prompt[-1].text, lesson.answer)
             by = found.id if found else None
         shares = tuple[Share, ...]()

@@ -32,6 +32,7 @@ from learning.memory.replay import Replay
 from learning.memory.tasks import (
     LessonTask,
     as_worded_before,
+    changed_questions,
     folded_prompt,
     to_task,
     waiting_riders,
@@ -152,7 +153,10 @@ class Learner:
         report = self._report(
             lesson, started, known=result.known, knew=knew, steps=steps, loss=loss
         )
-        return replace(report, batch=result.batch, state=state, understanding=found)
+        changed = changed_questions(task) if result.known else ()
+        return replace(
+            report, batch=result.batch, state=state, understanding=found, changed=changed
+        )
 
     def _task(self, lesson: Lesson) -> LessonTask:
         """The lesson as examples, with the spellings of its question that the memory has."""

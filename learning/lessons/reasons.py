@@ -27,12 +27,13 @@ from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, from_answer
 from learning.journal.judgements import Judged
 from learning.lessons.recipe import LessonTransaction, TeachResult
-from learning.memory.tasks import LessonTask, stands_alone
+from learning.memory.tasks import LessonTask
 from learning.memory.transaction import Commit
 from learning.objectives.forward import knowledge
 from learning.protocol.events import LearnerState, Understood
 from learning.protocol.reason_events import ReasonGivenUp
 from learning.protocol.records import Lesson, Pick, Rating, Turn
+from learning.text.asking import stands_alone
 from learning.text.flaws import broken, ends_sentence
 from learning.text.normalise import fold
 from learning.text.openings import openings

@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from engine.rollout import message_answers
 from learning.data.examples import Example
 from learning.journal.lesson_list import keep_understanding
-from learning.memory.tasks import stands_alone
 from learning.memory.transaction import WeightTransaction
 from learning.objectives.forward import knowledge
 from learning.protocol.records import Understanding
 from learning.text.another import neighbours
+from learning.text.asking import stands_alone
 from learning.text.key import mostly_holds, own_words
 from learning.text.normalise import fold
 

@@ -16,12 +16,12 @@ from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, gives
 from learning.journal.journal import Journal
 from learning.memory.book_rows import BookRow, latest_answers
+from learning.memory.current_answers import CurrentAnswers
 from learning.memory.own_talk import own_talk
 from learning.memory.replay import Replay
 from learning.memory.rewording import talk_frames
 from learning.memory.tasks import (
     folded_prompt,
-    overrule,
     replacement_lesson,
     to_task,
     with_wordings,
@@ -60,15 +60,16 @@ def build_replay(
         for place, (lesson, task) in enumerate(reversed(tasks))
     ]
     said: dict[str, tuple[Example, Sequence[Example]]] = {}
-    known, avoided = {e.prompt: e for e in book}, list[Example]()
+    known, avoided = CurrentAnswers(book), list[Example]()
     for task in reversed(worded):
         for answer in task.answers:
-            for example in (answer, *overrule(known, answer, context)):
+            for example in (answer, *known.give(answer, context)):
                 said[example.prompt] = (example, task.variations)
         for bad in task.rejected if not task.answers else ():
             avoided.append(bad)
             if (old := said.get(bad.prompt)) and gives(old[0], bad):
-                del said[bad.prompt], known[bad.prompt]
+                del said[bad.prompt]
+                known.drop(bad.prompt)
     replay.avoid(avoided)
     claimed = {*said, *(e.prompt for e in replay.book)}
     for other in filter(None, map(replacement_lesson, journal.undone_by_training(version))):

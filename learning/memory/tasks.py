@@ -21,9 +21,10 @@ from learning.data.examples import (
 from learning.journal.journal import Journal
 from learning.journal.lessons import RIDER_KINDS
 from learning.journal.weak import Leading, weak_lessons
+from learning.memory.current_answers import CurrentAnswers
 from learning.memory.rewording import reworded
 from learning.protocol.records import Lesson, LessonKind, Span
-from learning.text.asking import is_question
+from learning.text.asking import is_question, stands_alone
 from learning.text.flaws import ends_sentence
 from learning.text.normalise import fold, fold_prompt
 from learning.text.paraphrases import NO_FRAMES, Frames
@@ -31,23 +32,7 @@ from learning.text.paraphrases import NO_FRAMES, Frames
 MAX_RIDERS = 20
 """Most auxiliary lessons added to one lesson's batches; the others wait for the next lesson."""
 WORDED_BEFORE = 8
-"""Most other spellings of a question in the memory that get the new answer with one lesson."""
-_LEANING = {
-    "it",
-    "its",
-    "that",
-    "this",
-    "those",
-    "these",
-    "they",
-    "them",
-    "he",
-    "she",
-    "him",
-    "her",
-}
-_LEANING |= {"then", "there", "one", "ones", "else", "instead"}
-"""Words that refer to what was said before."""
+"""Most other wordings of a question in the memory that get the new answer with one lesson."""
 
 
 def folded_prompt(lesson: Lesson) -> str:
@@ -168,38 +153,18 @@ def with_wordings(
     return replace(task, variations=wordings)
 
 
-def overrule(known: dict[str, Example], example: Example, context: int) -> list[Example]:
-    """Records `example` in `known` (prompt -> example) as the current answer to its prompt.
-
-    If `known` also has the question after other talk, with the old answer, those examples get the new answer
-    too, as far as they fit into `context` ids. Returns these changed examples.
-    """
-    old, question = known.get(example.prompt), example.prompt
-    known[question] = example
-    if old is None or old.answer == example.answer:
-        return []
-    if " / " in question or not stands_alone(question):
-        return []
-    in_talk = [e for e in known.values() if e.prompt.endswith(f" / {question}")]
-    changed = [
-        answered_by(e, example.answer, example.said) for e in in_talk if e.answer == old.answer
-    ]
-    changed = [e for e in changed if len(e.ids) <= context]
-    known |= {e.prompt: e for e in changed}
-    return changed
-
-
 def as_worded_before(task: LessonTask, memory: Iterable[Example], context: int) -> LessonTask:
-    """The task with its answer given to other spellings of its question in the memory too, and to the
-    question after other talk if the answer there was the old one. Otherwise "Where do I live?" would keep the
-    old answer after "where do i live" was corrected. Adds at most WORDED_BEFORE examples."""
+    """The task with its answer given to other spellings of its question in the memory too, and to what
+    `CurrentAnswers` changes: the question after other talk, and other questions that ask for the same thing.
+    Otherwise "Where do I live?" would keep the old answer after "where do i live" was corrected. Adds at most
+    WORDED_BEFORE examples."""
     if task.answer is None:
         return task
     body, said = task.answer.answer, task.answer.said
-    known = {e.prompt: e for e in memory}
-    same = [known[prompt] for prompt in task.prompts if prompt in known]
+    known = CurrentAnswers(memory)
+    same = [known.by_prompt[prompt] for prompt in task.prompts if prompt in known.by_prompt]
     for answer in task.answers:
-        same += overrule(known, answer, context)
+        same += known.give(answer, context)
     heads = {asked(e) for e in task.answers}
     found: dict[tuple[int, ...], Example] = {}
     for example in same:
@@ -209,11 +174,11 @@ def as_worded_before(task: LessonTask, memory: Iterable[Example], context: int) 
     return replace(task, reworded=tuple(found.values())[-WORDED_BEFORE:])
 
 
-def stands_alone(question: str) -> bool:
-    """Whether a question makes sense without the talk before it: it has at least three words, none of which
-    refers back. "Why?" and "and then" do not."""
-    words = fold(question).split()
-    return len(words) >= 3 and not _LEANING & set(words)
+def changed_questions(task: LessonTask) -> tuple[str, ...]:
+    """The questions of `reworded` that ask in other words, as they were typed."""
+    own = task.answer.question if task.answer else ""
+    other = {fold(e.question): e.question for e in task.reworded}
+    return tuple(text for folded, text in other.items() if folded != fold(own))
 
 
 @dataclass(frozen=True)
@@ -232,7 +197,7 @@ class LessonTask:
     forms: tuple[Example, ...] = ()
     """The answer after further forms of the question; these must be known too."""
     reworded: tuple[Example, ...] = ()
-    """The answer after other spellings of the question that the memory has; these must be known too."""
+    """The answer after other wordings of the question that the memory has; these must be known too."""
 
     @property
     def answers(self) -> list[Example]:

@@ -225,6 +225,8 @@ class LessonReport:
     why: str = ""
     """Why it was not tried, for the owner; otherwise empty."""
     understanding: Understanding = Understanding()
+    changed: tuple[str, ...] = ()
+    """Questions that ask for the same thing in other words, and that were answered otherwise before."""
 
 
 @dataclass(frozen=True)

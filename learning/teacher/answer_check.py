@@ -26,12 +26,12 @@ from functools import cached_property
 
 from engine.selection import Finished, Standards
 from engine.tokenizers.tokenizer import Tokenizer
-from learning.memory.tasks import NOT_KNOWN, stands_alone
+from learning.memory.tasks import NOT_KNOWN
 from learning.protocol.records import Lesson, Turns
 from learning.teacher.certainty import AT_A_LOSS, EXPONENT, SURE, certainty, of_not_knowing
 from learning.teacher.known import CRISIS_FOLD, NOT_KNOWN_FOLD, Known
 from learning.teacher.recall import NEAREST, Recalled
-from learning.text.asking import asks_in_any_order, asks_in_english, asks_yes_or_no
+from learning.text.asking import asks_in_any_order, asks_in_english, asks_yes_or_no, stands_alone
 from learning.text.comfort import CRISIS, in_danger, in_need, in_place
 from learning.text.content import content_words
 from learning.text.flaws import broken, chunks, mended, seams

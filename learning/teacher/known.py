@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 
+from learning.journal.contradictions import as_changed
 from learning.journal.journal import Journal
 from learning.memory.tasks import NOT_KNOWN
 from learning.protocol.records import Lesson
@@ -15,6 +16,7 @@ from learning.text.asking import fits
 from learning.text.comfort import CRISIS
 from learning.text.content import content_words
 from learning.text.flaws import Blends, chunks
+from learning.text.kinds.one_answer import changed_by
 from learning.text.normalise import fold
 from personality.book import NEED, BookEntry, BookError, shipped_book_path
 from personality.parsed import ParsedBooks, mark_of
@@ -52,9 +54,11 @@ class Known:
             for entry in entries
             for i in range(0, len(entry.turns), 2)
         ]
-        lessons = [x for x in lessons if x.prompt]
+        lessons = as_changed([x for x in lessons if x.prompt])
         answered = [x for x in lessons if x.answer]
         pairs = _without_rejected(pairs, lessons)
+        changed = changed_by(pairs)
+        pairs = [(pair[0], pairs[changed.get(at, at)][1]) for at, pair in enumerate(pairs)]
         states = {fold(x.prompt[-1].text): x.state for x in answered}
         need = [(fold(e.answer), fold(e.question)) for e in entries if e.heading.startswith(NEED)]
         texts = [answer for _, answer in pairs]

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from learning.journal.contradictions import same_person
-from learning.memory.tasks import stands_alone
+from learning.journal.contradictions import as_changed, same_person
 from learning.protocol.records import Lesson
 from learning.text.another import asks_another
-from learning.text.asking import asks_in_any_order, asks_in_english, fits
+from learning.text.asking import asks_in_any_order, asks_in_english, fits, stands_alone
 from learning.text.content import content_words
 from learning.text.normalise import fold
 
@@ -20,7 +19,8 @@ _NAME = re.compile(r"\b[A-Z]\w+")
 
 def recallable(lessons: Sequence[Lesson]) -> list[Lesson]:
     """Of lessons that stand, oldest first: those with an answer to a question that makes sense alone, the
-    newest of each question, at most NEWEST."""
+    newest of each question, at most NEWEST. One that a later lesson changes has the later one's answer
+    (`as_changed`)."""
     latest: dict[str, Lesson] = {}
     for lesson in lessons:
         if not lesson.prompt or not lesson.prompt[-1].text.strip():
@@ -30,7 +30,7 @@ def recallable(lessons: Sequence[Lesson]) -> list[Lesson]:
         latest.pop(fold(question), None)
         if lesson.answer and _alone(lesson):
             latest[fold(question)] = lesson
-    return list(latest.values())[-NEWEST:]
+    return as_changed(list(latest.values())[-NEWEST:])
 
 
 def _alone(lesson: Lesson) -> bool:

@@ -46,7 +46,7 @@ from learning.teacher.relevance import (
     reads_contexts,
 )
 from learning.text.asking import asks_yes_or_no, read_out
-from learning.text.kinds.recognise import what_is_asked
+from learning.text.kinds.recognise import Asked, what_is_asked
 from learning.text.normalise import fold
 from personality.book import shipped_book_path
 
@@ -115,7 +115,7 @@ class LessonRecall:
         self._lessons: list[Lesson] = []
         self._exact: dict[str, Lesson] = {}
         """Folded question -> its lesson."""
-        self._of_kind: dict[frozenset[tuple[object, ...]], Lesson] = {}
+        self._of_kind: dict[Asked, Lesson] = {}
         """What is asked -> the newest lesson that asks it."""
         self._general = frozenset[str]()
         """Folded answers that may fit any question: see `general_answers`, and those of the book."""
@@ -359,7 +359,7 @@ class LessonRecall:
         return list(dict.fromkeys(KnownAnswer(*(text for _, text in e.turns[:2])) for e in entries))
 
 
-def _by_kind(asked: frozenset[tuple[object, ...]], lesson: Lesson) -> float:
+def _by_kind(asked: Asked, lesson: Lesson) -> float:
     """OTHER_KIND if it is known that the lesson asks for something else, or 1."""
     taught = what_is_asked(question_of(lesson))
     return OTHER_KIND if asked and taught and asked.isdisjoint(taught) else 1.0

@@ -16,9 +16,8 @@ from engine.errors import NotFound
 from learning.channels import REMEMBERED
 from learning.journal.contradictions import Contradictions, touches
 from learning.journal.journal import Journal
-from learning.memory.tasks import stands_alone
 from learning.protocol.records import Turn, Turns
-from learning.text.asking import is_question
+from learning.text.asking import is_question, stands_alone
 from learning.text.normalise import fold
 
 

@@ -6,6 +6,7 @@ import re
 from typing import Literal
 
 from learning.text.content import content_words
+from learning.text.normalise import fold
 from learning.text.number_words import find_words
 
 Form = Literal["number", "time"]
@@ -24,12 +25,25 @@ _ASKS = re.compile(
     re.IGNORECASE,
 )
 
+_LEANING_WORDS = """
+it its that this those these they them he she him her then there one ones else instead
+"""
+_LEANING = frozenset(_LEANING_WORDS.split())
+"""Words that refer to what was said before."""
+
 _YES_OR_NO = re.compile(rf"{_IS} (?!you (?:know|remember|recall)\b|you tell\b).+", re.IGNORECASE)
 
 
 def asks_yes_or_no(message: str) -> bool:
     """Whether a question is answered by yes or no; "Do you know ...?" asks for what is known."""
     return bool(_YES_OR_NO.fullmatch(" ".join(message.split())))
+
+
+def stands_alone(question: str) -> bool:
+    """Whether a question makes sense without the talk before it: it has at least three words, none of which
+    refers back. "Why?" and "and then" do not."""
+    words = fold(question).split()
+    return len(words) >= 3 and _LEANING.isdisjoint(words)
 
 
 def is_question(message: str) -> bool:

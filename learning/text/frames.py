@@ -18,7 +18,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from learning.text.kinds.recognise import what_is_asked
+from learning.text.kinds.recognise import Asked, what_is_asked
 from learning.text.normalise import fold
 from learning.text.variations import careless
 
@@ -58,7 +58,7 @@ class Questions:
         """The texts with a function word, a content word and at most _LONGEST words."""
 
     @cached_property
-    def asked_last(self) -> dict[frozenset[tuple[object, ...]], int]:
+    def asked_last(self) -> dict[Asked, int]:
         """What is asked (learning.text.kinds.recognise) -> the last place in `texts` where it is."""
         questions = (text.rpartition(" / ")[2] for text in self.texts)
         return {what_is_asked(text): place for place, text in enumerate(questions)}

@@ -87,7 +87,8 @@ def _judge(session: Session, ask: Ask, verdict: AskVerdict, first: int) -> None:
 
 def lesson_row(event: LessonDone) -> dict[str, Any]:
     """The report of a lesson as `vidya teach --json` prints it."""
-    left_out = {"version", "state", "understanding", *([] if event.why else ["why"])}
+    empty = [name for name in ("why", "changed") if not vars(event)[name]]
+    left_out = {"version", "state", "understanding", *empty}
     row = {key: value for key, value in vars(event).items() if key not in left_out}
     return row | event.understanding.figures
 

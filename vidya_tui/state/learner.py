@@ -6,11 +6,13 @@ lines are drawn (widgets/learner_panel.py).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from vidya_tui.state.fetching import Fetching
 from vidya_tui.text.numbers import counted, percent, seconds
+from vidya_tui.text.sanitise import one_line
 
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
     from learning.protocol.events import (
@@ -80,7 +82,8 @@ def outcome(done: LessonDone) -> str:
     if done.known_before and not done.steps:
         return "knew it already"
     took = f"learned in {seconds(done.seconds)}"
-    return ", ".join(filter(None, (took, understanding_words(done.understanding))))
+    understood = understanding_words(done.understanding)
+    return ", ".join(filter(None, (took, understood, changed_words(done.changed))))
 
 
 def lesson_line(done: LessonDone) -> str:
@@ -100,6 +103,15 @@ def understanding_words(found: Understanding, *, none_too: bool = False) -> str:
         asked = counted(found.neighbours_asked, "other question")
         others = f"given to {found.neighbours_leaked or 'none'} of {asked}"
     return ", ".join(filter(None, (ways, others)))
+
+
+def changed_words(questions: Sequence[str]) -> str:
+    """Says that a lesson changed the answers to questions in other words too; empty without any."""
+    if not questions:
+        return ""
+    if len(questions) == 1:
+        return f"and \u201c{one_line(questions[0], 60)}\u201d is answered so too"
+    return f"and {len(questions)} other ways to ask are answered so too"
 
 
 def cut(event: MessageCut) -> str:

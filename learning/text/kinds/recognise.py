@@ -73,6 +73,9 @@ _PLURAL = re.compile(rf"\b(are|were|do|have) {_THING}|{_THING} (are|were|do|have
 """Verbs that say of the thing in a line whether it is one or several."""
 _PLURAL_NOUN = re.compile(r".*[^siu]s")
 
+Asked = frozenset[tuple[object, ...]]
+"""What a question asks for: (kind, whether it is about the assistant, whom it is about, the things in it),
+one for each reading. Empty for a question of no known kind."""
 Bound = Mapping[str, tuple[int, int, str]]
 """Name of a blank -> the words of the question that fill it: the index of the first word, one more than the
 index of the last, and the ending that the line has after the blank ("s" for "'s")."""
@@ -180,7 +183,7 @@ def recognise(question: str, *, folded: bool = False) -> list[Recognised]:
 
 
 @lru_cache(maxsize=1 << 15)  # ten thousand lessons, as they were typed and folded, and the book
-def what_is_asked(question: str) -> frozenset[tuple[object, ...]]:
+def what_is_asked(question: str) -> Asked:
     """The same for two questions that ask for the same thing in different words; empty if the question is
     of no known kind. Compare questions that are all folded or none: signs and apostrophes tell more kinds."""
     return frozenset(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from learning.journal.contradictions import Contradictions, touches
+from learning.journal.contradictions import Contradictions, as_changed, replacements, touches
 from learning.protocol.records import Lesson, Turn
 
 
@@ -133,3 +133,16 @@ def test_of_several_contradicted_lessons_the_newest_is_returned(word: str) -> No
     second = lesson(f"What is my {word} dog called?", "Your dog is called Bruno too.", number=9)
     found = Contradictions([first, second])
     assert found.against(f"My {word} dog?", "Your dog is called Cajeut.") == second
+
+
+def test_a_later_lesson_in_other_words_replaces_the_earlier_one() -> None:
+    def lesson(number: int, question: str, answer: str) -> Lesson:
+        return Lesson("example", (Turn("user", question),), answer, id=number)
+
+    old = lesson(1, "What is my dog called?", "Your dog is called Rex.")
+    bad = Lesson("rating", old.prompt, "", ("No.",), id=2)
+    new = lesson(3, "What's my dog's name?", "Your dog's name is Max.")
+    cat = lesson(4, "What is my cat called?", "Your cat is called Tom.")
+    assert replacements([old, bad, new, cat]) == {1: new}
+    as_new = Lesson("example", old.prompt, new.answer, id=3)
+    assert as_changed([old, bad, new, cat]) == [as_new, bad, new, cat]

@@ -98,3 +98,17 @@ def test_changes_of_the_book_are_lessons() -> None:
     assert learn_from_removal(turns, "You.") == Lesson(
         "example", turns, "", ("You.",), replaces="You."
     )
+
+
+def test_a_lesson_changed_in_other_words_is_replaced_until_the_change_is_taken_back(
+    journal: Journal,
+) -> None:
+    journal.add_lessons(
+        [
+            example("What is my dog called?", "Your dog is called Rex."),
+            example("What's my dog's name?", "Your dog's name is Max."),
+        ]
+    )
+    assert [one.replaced_by for one in taught(journal, [1, 2])] == [2, None]
+    journal.retract(2)
+    assert [one.replaced_by for one in taught(journal, [1, 2])] == [None, None]

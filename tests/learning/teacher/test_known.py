@@ -23,3 +23,22 @@ def test_an_answer_that_was_only_rejected_since_is_not_taught_any_more() -> None
     assert again.latest == {FOLDED: "in oslo"}, "taught once more"
     also = Lesson("rating", PROMPT, "", ("In Rome.",), id=3)
     assert Known.of((entry,), (picked, bad, also)).answers == {}
+
+
+def test_a_later_lesson_in_other_words_changes_lessons_and_the_book() -> None:
+    entry = BookEntry(
+        parse_line("<|user|> What is your name? <|assistant|> My name is Vidya."), 1, ""
+    )
+    first = Lesson("example", PROMPT, "You live in Oslo.", id=1, state="learned")
+    town = (Turn("user", "In which town do I live?"),)
+    moved = Lesson("example", town, "You live in Bergen now.", id=2, state="waiting")
+    name = (Turn("user", "What should I call you?"),)
+    renamed = Lesson("example", name, "Call me Max.", id=3, state="learned")
+    known = Known.of((entry,), (first, moved, renamed))
+    assert known.latest == {
+        FOLDED: "you live in bergen now",
+        "in which town do i live": "you live in bergen now",
+        "what is your name": "call me max",
+        "what should i call you": "call me max",
+    }
+    assert known.waiting == {FOLDED, "in which town do i live"}

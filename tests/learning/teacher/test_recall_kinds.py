@@ -52,3 +52,14 @@ def test_a_question_of_another_kind_makes_the_nearest_lesson_half_as_likely(
     unknown = "my sister and her living, how is that again"
     ((_, other),) = recall.evidence(unknown)
     assert recall.offer(unknown) == Recalled(lesson, recall._weighing.likely(other))
+
+
+def test_a_lesson_that_was_changed_in_other_words_is_recalled_as_it_is_now(
+    tiny_place: Place, recall: LessonRecall
+) -> None:
+    old = _taught(tiny_place[2], "Where does my sister live?", "Your sister lives in Oslo.")
+    (new,) = tiny_place[2].add_lessons(
+        [Lesson("example", (Turn("user", "In which town does my sister live?"),), "In Bergen.")]
+    )
+    found = recall.find("Where does my sister live?")
+    assert found == Recalled(replace(new, prompt=old.prompt), 1.0), "it waits to be learned"

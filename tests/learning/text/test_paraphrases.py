@@ -14,8 +14,9 @@ from learning.lessons.recipe import Wording
 from learning.memory.book_rows import book_rows, careless_examples
 from learning.memory.replay import Replay
 from learning.memory.rewording import owner_turns, reworded, talk_frames
-from learning.memory.tasks import overrule, stands_alone, to_task
+from learning.memory.tasks import to_task
 from learning.protocol.records import Lesson, Turn
+from learning.text.asking import stands_alone
 from learning.text.frames import Questions
 from learning.text.normalise import fold
 from learning.text.paraphrases import (
@@ -111,27 +112,6 @@ def test_what_is_left_out_of_a_long_answer_is_counted(tiny_tokenizer: Tokenizer)
     assert example.cut == whole - 32 and len(example.answer) == 33
     assert f"about {32 / whole:.0%} of it would fit" in too_long(example)
     assert too_long(_example(tiny_tokenizer, "Who?", "Rex.")) == ""
-
-
-def test_what_a_new_answer_changes_after_other_talk(tiny_tokenizer: Tokenizer) -> None:
-    def example(*turns: str, answer: str) -> Example:
-        roles = ("user", "assistant", "user")
-        return from_answer(tiny_tokenizer, list(zip(roles, turns, strict=False)), answer, 64)
-
-    question = "Where do I live?"
-    same, other = (example("Hi", "Hello", question, answer=a) for a in ("In Rome.", "On a boat."))
-    longer = example("Hi", "So you are here " * 3, question, answer="In Rome.")
-    old, new = (example(question, answer=a) for a in ("In Rome.", "In Ghent."))
-    asked_why = example("Hi", "Hello", "Why?", answer="So."), example("Why?", answer="So.")
-    known = {e.prompt: e for e in (same, old, longer, *asked_why)}
-    assert overrule(known, old, 64) == [], "it is the same answer"
-    in_talk = overrule(known, new, len(longer.ids))
-    changed = [example("Hi", "Hello", question, answer="In Ghent.")]
-    assert in_talk == changed and known[new.prompt] == new and known[same.prompt] == changed[0]
-    assert known[longer.prompt] == longer, "it would be too long"
-    assert overrule({e.prompt: e for e in (other, old)}, new, 64) == [], "it was another answer"
-    assert overrule({other.prompt: other}, new, 64) == [], "it had none by itself"
-    assert overrule(known, example("Why?", answer="No."), 64) == [], "it leans on the talk"
 
 
 def test_a_lesson_is_also_asked_in_the_frames_of_other_questions(tiny_tokenizer: Tokenizer) -> None:

@@ -85,6 +85,15 @@ def test_a_lesson_that_was_rolled_back_says_so() -> None:
     assert outcome(replace(DONE, rolled_back=True)).startswith("rolled back")
 
 
+def test_a_lesson_tells_what_it_changed_in_other_words() -> None:
+    done = replace(DONE, changed=("Where does\nmy sister live?",))
+    assert outcome(done) == (
+        f"{outcome(DONE)}, and \u201cWhere does my sister live?\u201d is answered so too"
+    )
+    several = replace(DONE, changed=("a", "b"))
+    assert outcome(several) == f"{outcome(DONE)}, and 2 other ways to ask are answered so too"
+
+
 def test_the_line_has_everything() -> None:
     now = after(after(READY, DONE), LearnerState("idle", 2))
     assert short(now) == "learned in 2.1 s \u00b7 2 lessons waiting \u00b7 book recall 98 %"

@@ -20,12 +20,12 @@ from learning.text.kinds.relations import (
 
 _PEOPLE = {"who", "whose", "whom", "he", "his", "him"}
 _ONE_ANSWER = """
-own_name lives_in birthday job colour kept partner_name wifi_password vegetarian_yn
-age_of capital_of word_meaning
+relative_name pet_name children_names phone_number own_name lives_in birthday job colour kept
+partner_name wifi_password vegetarian_yn age_of capital_of word_meaning
 """
 _SEVERAL_ANSWERS = """
-relative_name pet_name hobby allergic drink children_names collects visited hates_food holiday weekend_plan
-tell_about tell_joke say_hello how_are_you say_thanks advice_about opinion bot_prefers phone_number contents
+hobby allergic drink collects visited hates_food holiday weekend_plan
+tell_about tell_joke say_hello how_are_you say_thanks advice_about opinion bot_prefers contents
 """
 _FIXED_VERB = re.compile(
     r"\b(do|does|is|are|am|has|have|was) \{who\}(?! and)|\{who\} (is|are|am|has|was|does)\b", re.I
