@@ -129,8 +129,6 @@ def taught(store: LessonJournal, ids: Sequence[int]) -> list[Taught]:
         json.dumps(list(ids)),
     )
     later = _replacements(store, ids)
-    in_effect = store.standing()
-    later = {number: by.id for number, by in replacements(in_effect).items()} | later
     width = LESSON_COLUMNS.count(",") + 1
     made = dict[int, Taught]()
     against: Contradictions | None = None
@@ -144,7 +142,7 @@ def taught(store: LessonJournal, ids: Sequence[int]) -> list[Taught]:
             state = lesson.state
         by = None if state == "taken_back" else later.get(lesson.id)
         if by is None and state != "taken_back" and lesson.kind == "continuation" and lesson.prompt:
-            against = against or Contradictions(in_effect)
+            against = against or Contradictions(store.standing())
             found = against.against(lesson.prompt[-1].text, lesson.answer)
             by = found.id if found else None
         shares = tuple[Share, ...]()
@@ -159,8 +157,11 @@ def taught(store: LessonJournal, ids: Sequence[int]) -> list[Taught]:
     return [made[number] for number in ids if number in made]
 
 
-def _replacements(store: Store, ids: Sequence[int]) -> dict[int, int]:
-    """Lesson -> the newest later lesson of the owner with the same prompt and another answer."""
+def _replacements(store: LessonJournal, ids: Sequence[int]) -> dict[int, int]:
+    """Lesson -> the newest later lesson of the owner with the same prompt and another answer, or one that
+    changes it in other words (learning.journal.contradictions.replacements)."""
+    in_effect = store.standing(min(ids, default=0))
+    reworded = {number: by.id for number, by in replacements(in_effect).items()}
     rows = store.rows(
         f"""WITH chosen AS (
             SELECT id, prompt, answer FROM lessons WHERE id IN (SELECT value FROM json_each(?))),
@@ -171,4 +172,4 @@ def _replacements(store: Store, ids: Sequence[int]) -> dict[int, int]:
         ON s.prompt = c.prompt AND s.id > c.id AND s.answer != c.answer GROUP BY c.id""",
         json.dumps(list(ids)),
     )
-    return {int(lesson): int(by) for lesson, by in rows}
+    return reworded | {int(lesson): int(by) for lesson, by in rows}

@@ -116,9 +116,10 @@ class LessonJournal(Store):
         """Weak lessons in effect that wait to be added to a batch, oldest first."""
         return self._select(f"state = 'waiting' AND {_RIDER} AND {stands()} ORDER BY id")
 
-    def standing(self) -> list[Lesson]:
-        """The owner's lessons in effect (neither taken back nor undone), oldest first."""
-        return self._select(f"{_MAIN} AND {stands()} ORDER BY id")
+    def standing(self, since: int = 0) -> list[Lesson]:
+        """The owner's lessons in effect (neither taken back nor undone), oldest first. since: number of the
+        first that is wanted."""
+        return self._select(f"{_MAIN} AND {stands()} AND id >= ? ORDER BY id", since)
 
     def taken_back(self) -> list[Lesson]:
         """The owner's lessons that were taken back or undone, oldest first."""
