@@ -2,7 +2,8 @@
 
 Teaches facts of people.jsonl with pauses, then asks with the app's session and teacher, five answers each,
 with the same weights and the same seed: without the rules of learning.teacher.answer_check about other
-persons, other forms of answers and lessons that are far from the question, and with them. Right is what holds
+persons, other forms of answers, other kinds of questions and lessons that are far from the question, and
+with them. Right is what holds
 the fact's key. Each seed has other facts. The environment chooses as in recall.py (FactsAsked). Left out:
 the weights alone (people.py).
 """

@@ -8,18 +8,20 @@ An answer is sampled again if
   owner's sister, or "How old is my sister?" with an answer taught for another question and without a number,
 - it says of the owner's cat what was taught of his rabbit, whatever was asked,
 - it answers a question with what was taught for one that means something else (engine.encoder),
+- it says what was taught for a question of another kind, "When is your birthday?" for "When did I marry?"
+  (learning.text.kinds), unless the encoder finds the two near,
 - it says that Vidya does not know, although an answer was taught or another candidate may know.
 If nothing was taught for a question and the model is sure of no answer, the last of several candidates
 is NOT_KNOWN, and the nearest lessons are offered in place of the others but the likeliest. The answer of a
 lesson that may be meant is offered in any case, in place of the last candidate but one. If a lesson was
 recalled (learning.teacher.recall) and no candidate gives its answer, the last one does. If the owner may hurt
 himself, the last one is CRISIS unless another is, and it counts as the surest. An answer taught for the
-question itself is always acceptable. Left out: sampling (engine.generate).
+question itself is always acceptable. One that was taught for the same thing in other words of its kind needs
+no number, and the encoder need not find it near. Left out: sampling (engine.generate).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -29,7 +31,7 @@ from engine.tokenizers.tokenizer import Tokenizer
 from learning.memory.tasks import NOT_KNOWN
 from learning.protocol.records import Lesson, Turns
 from learning.teacher.certainty import AT_A_LOSS, EXPONENT, SURE, certainty, of_not_knowing
-from learning.teacher.known import CRISIS_FOLD, NOT_KNOWN_FOLD, Known
+from learning.teacher.known import CRISIS_FOLD, NOT_KNOWN_FOLD, OF_OWNER, Known
 from learning.teacher.recall import NEAREST, Recalled
 from learning.text.asking import asks_in_any_order, asks_in_english, asks_yes_or_no, stands_alone
 from learning.text.comfort import CRISIS, in_danger, in_need, in_place
@@ -40,7 +42,6 @@ from learning.text.normalise import fold
 TAUGHT = 0.97
 """Least certainty of the answer that was taught last for the question itself: it is right in 36 of 36 asks,
 where the model alone may give it 0.4 (benchmarks/results/calibration.md)."""
-_OF_OWNER = re.compile(r"\b(?:you|your|yours|we|our)\b", re.IGNORECASE)
 MEANT = 0.7
 """A lesson that is at least this likely to be meant may be answered with, however far it is."""
 FAR = 0.6
@@ -181,7 +182,7 @@ class AnswerCheck:
             return sure or in_place(self._said, self.known.comfort[folded])
         if folded in self.known.answers.get(other_person(self._said[-1]), frozenset()):
             return False  # the taught answer is about the other person
-        if self._answers_another(answer.text):
+        if self.answers_another(answer.text):
             return False
         if broken(answer.text) and not self._broken:
             return False
@@ -240,20 +241,26 @@ class AnswerCheck:
         """Whether the text says something of the owner that was taught for a question which means something
         else. Not if the owner said it in this talk, or if its lesson is likely to be meant."""
         folded = fold(text)
-        if folded == NOT_KNOWN_FOLD or self._cosines.get(folded, 1.0) >= FAR:
+        if self._cosines.get(folded, 1.0) >= FAR:
             return False
         fact = content_words(text) - content_words(self._said[-1])
-        if not _OF_OWNER.search(text) or any(fact <= content_words(t) for t in self._said[:-1]):
+        if not OF_OWNER.search(text) or any(fact <= content_words(t) for t in self._said[:-1]):
             return False
         meant = self._meant
         return not (meant and meant.likely >= MEANT and fold(meant.answer) == folded)
 
-    def _answers_another(self, text: str) -> bool:
+    def answers_another(self, text: str) -> bool:
         """Whether the text says of this what was taught of something else, or is the answer to another kind
-        of question, or to one that means something else."""
-        if self._means_another(text):
-            return True
-        if not self._answers and self.known.of_other_form(self._said[-1], text):
+        of question, or to one that means something else. Comfort and not knowing never do."""
+        message = self._said[-1]
+        if self.known.fits_all(text):
+            return False
+        if not self.known.of_same_kind(message, text):
+            if self._means_another(text):
+                return True
+            if not self._answers and self.known.of_other_form(message, text):
+                return True
+        if self.known.of_other_kind(message, text, self._cosines, self._said):
             return True
         words = content_words(text) if self._of_others else frozenset()
         if any(fact <= words for fact in self._of_others):
@@ -272,7 +279,7 @@ class AnswerCheck:
         text = answer.text if self._broken else mended(answer.text, self._seen)
         if self.offered_lesson(answer.text):
             return text, None
-        if self._answers_another(text):
+        if self.answers_another(text):
             self.told.append(None)
             return text, None  # all retries said it too
         sure = certainty(answer.own_logprobs, self.exponent)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 from itertools import chain
 from pathlib import Path
 
@@ -12,16 +14,23 @@ from learning.journal.journal import Journal
 from learning.memory.tasks import NOT_KNOWN
 from learning.protocol.records import Lesson
 from learning.text.another import asked_words, asks_another, fixed_words, owned, put_in_place
-from learning.text.asking import fits
+from learning.text.asking import asks_yes_or_no, fits
 from learning.text.comfort import CRISIS
 from learning.text.content import content_words
 from learning.text.flaws import Blends, chunks
 from learning.text.kinds.one_answer import changed_by
+from learning.text.kinds.recognise import asks_for_another, asks_the_same
 from learning.text.normalise import fold
 from personality.book import NEED, BookEntry, BookError, shipped_book_path
 from personality.parsed import ParsedBooks, mark_of
 
 NOT_KNOWN_FOLD, CRISIS_FOLD = fold(NOT_KNOWN), fold(CRISIS)
+FAR_OF_KIND = 0.65
+"""Cosine of a question and a lesson below which its answer is another's, where they are known to ask for
+different things. Chosen on lessons_tune*.jsonl and the tuning half of people.jsonl
+(benchmarks/results/told_apart.md)."""
+OF_OWNER = re.compile(r"\b(?:you|your|yours|we|our)\b", re.IGNORECASE)
+"""What a text has that says something of the owner, or asks about it."""
 
 
 @dataclass(frozen=True)
@@ -105,17 +114,80 @@ class Known:
                     return True
         return False
 
-    def _texts(self, talk: Sequence[str]) -> Iterable[str]:
-        return chain(talk, (f"{question} {answer}" for _, question, answer in self.pairs))
+    def fits_all(self, text: str) -> bool:
+        """Whether a text may answer every message: comfort and not knowing."""
+        folded = fold(text)
+        return folded in (NOT_KNOWN_FOLD, CRISIS_FOLD) or folded in self.comfort
 
     def of_other_form(self, message: str, text: str) -> bool:
         """Whether a text is a taught answer that does not fit the message, whichever of its questions it was
-        taught for. Comfort and not knowing fit every message."""
-        folded = fold(text)
-        if folded in (NOT_KNOWN_FOLD, CRISIS_FOLD) or folded in self.comfort:
-            return False
-        questions = self.questions.get(folded, frozenset())
+        taught for."""
+        questions = self.questions.get(fold(text), frozenset())
         return bool(questions) and not any(fits(message, asked, text) for asked in questions)
+
+    def of_same_kind(self, message: str, text: str) -> bool:
+        """Whether a text is what was taught for a question that asks for the same thing in other words."""
+        return any(asks_the_same(message, asked) for asked in self.questions.get(fold(text), ()))
+
+    def of_other_kind(
+        self, message: str, text: str, near: Mapping[str, float], said: Sequence[str] = ()
+    ) -> bool:
+        """Whether a text tells a fact (see `of_others`) that was taught for questions which ask for something
+        else than the message (`asks_for_another`), and for no other question. Not if a lesson or the book
+        states the fact about what the message asks for, or if the owner states it in `said`.
+
+        near: {folded answer: cosine, -1 to 1, of the message and the nearest lesson of that answer}, of the
+        lessons that count. Of these, one that is FAR_OF_KIND or nearer is never told apart, nor is a
+        question for a yes or no.
+        """
+        if not near or asks_yes_or_no(message):
+            return False
+        if not all(
+            asks_for_another(message, asked) for asked in self.questions.get(fold(text), ())
+        ):
+            return False
+        told = [one for one in self._told(text) if one[2] in near]
+        about = content_words(message)
+        for fact, question, answer in told:
+            if near[answer] >= FAR_OF_KIND or asks_yes_or_no(question):
+                return False
+            if not asks_for_another(message, question):
+                return False
+            if any(fact <= content_words(one) for one in said):
+                return False
+            if _tells(self._texts(), about - content_words(question), fact):
+                return False
+        return bool(told)
+
+    def _told(self, text: str) -> Iterator[tuple[frozenset[str], str, str]]:
+        """(fact, question, folded answer) of all facts that a text tells: it has their words, and says
+        something of the owner, or is the taught answer and names what the question is about."""
+        folded, words = fold(text), content_words(text)
+        of_owner = bool(OF_OWNER.search(text))
+        for place in chain.from_iterable(self._by_fact.get(word, ()) for word in words):
+            _, question, taught = self.pairs[place]
+            fact = _fact(question, taught)
+            if fact <= words and (
+                of_owner or (fold(taught) == folded and words & content_words(question))
+            ):
+                yield fact, question, fold(taught)
+
+    @cached_property
+    def _by_fact(self) -> dict[str, list[int]]:
+        """Longest word of a fact -> the places in `pairs` of all such facts."""
+        found: dict[str, list[int]] = {}
+        for place, (_, question, answer) in enumerate(self.pairs):
+            if fact := _fact(question, answer):
+                found.setdefault(max(fact, key=len), []).append(place)
+        return found
+
+    def _texts(self, talk: Iterable[str] = ()) -> Iterable[str]:
+        """What `talk`, the lessons and the book say, in small letters."""
+        return chain(map(str.casefold, talk), self._stated)
+
+    @cached_property
+    def _stated(self) -> list[str]:
+        return [f"{question} {answer}".casefold() for _, question, answer in self.pairs]
 
 
 def _without_rejected(
@@ -140,6 +212,7 @@ def _without_rejected(
     return list(kept.values())
 
 
+@lru_cache(maxsize=1 << 15)
 def _fact(question: str, answer: str) -> frozenset[str]:
     """The content words that an answer has and its question has not; empty if it only says yes or no."""
     fact = content_words(answer) - content_words(question)
@@ -147,8 +220,12 @@ def _fact(question: str, answer: str) -> frozenset[str]:
 
 
 def _tells(texts: Iterable[str], about: frozenset[str], fact: frozenset[str]) -> bool:
-    """Whether one of the texts contains all words of `fact` and at least one word of `about`."""
-    for text in map(str.casefold, texts):
+    """Whether one of the texts contains all words of `fact` and at least one word of `about`. The texts are
+    in small letters."""
+    longest = max(fact, key=len)
+    for text in texts:
+        if longest not in text:
+            continue
         quick = all(word in text for word in fact) and any(word in text for word in about)
         if quick:  # few texts are read whole
             words = content_words(text)

@@ -46,7 +46,7 @@ from learning.teacher.relevance import (
     reads_contexts,
 )
 from learning.text.asking import asks_yes_or_no, read_out
-from learning.text.kinds.recognise import Asked, what_is_asked
+from learning.text.kinds.recognise import Asked, asks_for_another, what_is_asked
 from learning.text.normalise import fold
 from personality.book import shipped_book_path
 
@@ -250,11 +250,10 @@ class LessonRecall:
             return None if exact.state == "learned" else Recalled(exact, 1.0)
         if read := self._yes_or_no(message):
             return read
-        asked = what_is_asked(message)
-        if same := self._of_kind.get(asked):
+        if same := self._of_kind.get(what_is_asked(message)):
             return Recalled(same, SAME_KIND)
         found = [
-            Recalled(lesson, self._weighing.likely(evidence) * _by_kind(asked, lesson))
+            Recalled(lesson, self._weighing.likely(evidence) * _by_kind(message, lesson))
             for lesson, evidence in self._evidence(message)
         ]
         best = max(found, key=lambda one: one.likely, default=None)
@@ -359,7 +358,6 @@ class LessonRecall:
         return list(dict.fromkeys(KnownAnswer(*(text for _, text in e.turns[:2])) for e in entries))
 
 
-def _by_kind(asked: Asked, lesson: Lesson) -> float:
+def _by_kind(message: str, lesson: Lesson) -> float:
     """OTHER_KIND if it is known that the lesson asks for something else, or 1."""
-    taught = what_is_asked(question_of(lesson))
-    return OTHER_KIND if asked and taught and asked.isdisjoint(taught) else 1.0
+    return OTHER_KIND if asks_for_another(message, question_of(lesson)) else 1.0

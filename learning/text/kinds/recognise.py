@@ -197,6 +197,23 @@ def what_is_asked(question: str) -> Asked:
     )
 
 
+def asks_the_same(message: str, question: str) -> bool:
+    """Whether two questions are known to ask for the same thing, perhaps in different words."""
+    return not what_is_asked(message).isdisjoint(what_is_asked(question))
+
+
+def asks_for_another(message: str, question: str) -> bool:
+    """Whether two questions are of known kinds and ask for different things. Two that differ only in whom
+    they name do not count: "Ingrid" may be "my sister"."""
+    asked, taught = map(_of_anybody, (what_is_asked(message), what_is_asked(question)))
+    return bool(asked and taught) and asked.isdisjoint(taught)
+
+
+def _of_anybody(asked: Asked) -> Asked:
+    """What is asked, with only whether it is about somebody else than the owner, not about whom."""
+    return frozenset((kind, told, bool(whom), *slots) for kind, told, whom, *slots in asked)
+
+
 @cache
 def kinds() -> tuple[QuestionKind, ...]:
     """All kinds of questions, those of facts first."""

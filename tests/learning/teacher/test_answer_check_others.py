@@ -6,8 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
+from learning.memory.tasks import NOT_KNOWN
 from learning.protocol.records import Lesson, Turn
-from learning.teacher.answer_check import FAR, MEANT
+from learning.teacher.answer_check import FAR, MEANT, AnswerCheck
+from learning.teacher.known import FAR_OF_KIND
 from learning.teacher.recall import Recalled
 from learning.text.normalise import fold
 from tests.learning.teacher.test_answer_check import SURE, answer, check
@@ -116,3 +118,69 @@ def test_what_was_taught_for_a_question_that_means_something_else_is_not_given()
     after = replace(check("Hi", "Hello.", "And her?", lessons=(SISTER,)), near=cosines(0.0))
     assert after.acceptable(answer(SISTER.answer, SURE)), "what it means was said before it"
     assert not asked_for
+
+
+BIRTHDAY = Lesson(
+    "example", (Turn("user", "When is your birthday?"),), "My birthday is the first of April."
+)
+WEDDING = "When is my wedding anniversary?"
+
+
+def of_kind(
+    *said: str, lesson: Lesson = BIRTHDAY, cosine: float = FAR_OF_KIND - 0.01
+) -> AnswerCheck:
+    near = {fold(lesson.answer): cosine}
+    return replace(check(*said, lessons=(lesson,)), near=lambda: near)
+
+
+def test_what_was_taught_for_a_question_of_another_kind_is_not_given() -> None:
+    asked = of_kind(WEDDING)
+    for text in (BIRTHDAY.answer, "Your birthday is the first of April."):
+        assert not asked.acceptable(answer(text, SURE)), text
+        assert asked.shown(answer(text, SURE), 5) == (text, None), "where no retry helped"
+    assert asked.acceptable(answer("Your wedding anniversary is in June.", SURE))
+    assert asked.acceptable(answer("It was the first time in April.", SURE)), "neither of you"
+    assert of_kind(WEDDING, cosine=FAR_OF_KIND).acceptable(answer(BIRTHDAY.answer)), "it is near"
+    assert check(WEDDING, lessons=(BIRTHDAY,)).acceptable(answer(BIRTHDAY.answer)), "not ready yet"
+    unclear = "The anniversary of our wedding, which day do we feast?"
+    assert of_kind(unclear).acceptable(answer(BIRTHDAY.answer)), "of no known kind"
+
+
+def test_it_is_given_if_it_was_taught_told_or_said_of_this_too() -> None:
+    own = of_kind("when is your birthday")
+    assert own.acceptable(answer(BIRTHDAY.answer)), "taught for just this"
+    told = of_kind("On the first of April we married.", "How nice!", WEDDING)
+    assert told.acceptable(answer("Your anniversary is the first of April.")), "told in this talk"
+    before = of_kind("When is your birthday?", BIRTHDAY.answer, WEDDING)
+    assert not before.acceptable(answer(BIRTHDAY.answer, SURE)), (
+        "Vidya said it, to another question"
+    )
+    both = Lesson(
+        "example", (Turn("user", "Which wedding was in spring?"),), "On the first of April, ours."
+    )
+    also = check(WEDDING, lessons=(BIRTHDAY, both))
+    also = replace(also, near=lambda: {fold(BIRTHDAY.answer): 0.0, fold(both.answer): 0.0})
+    assert also.acceptable(answer("Your wedding was the first of April.")), "a lesson says it too"
+    yes = Lesson("example", (Turn("user", "Am I allergic to anything?"),), "You can't eat walnuts.")
+    same = of_kind("What are my allergies?", lesson=yes, cosine=FAR)
+    assert same.acceptable(answer(yes.answer)), "a question for a yes or no"
+
+
+def test_what_was_taught_for_the_same_thing_in_other_words_is_given_however_far_it_looks() -> None:
+    weight = Lesson("example", (Turn("user", "How much do I weigh?"),), "You weigh like a feather.")
+    for said in ("whats my weight", "What's my weight?"):
+        far = of_kind(said, lesson=weight, cosine=0.0)
+        assert far.acceptable(answer(weight.answer, SURE))
+        assert far.shown(answer(weight.answer, SURE), 5)[1]
+    assert not of_kind("What do I weigh down?", lesson=weight, cosine=0.0).acceptable(
+        answer(weight.answer, SURE)
+    )
+
+
+def test_not_knowing_is_as_sure_as_it_is_whatever_was_taught() -> None:
+    teacher = Lesson(
+        "example", (Turn("user", "What does my sister do?"),), "Your sister will teach."
+    )
+    asked = check("What does Tom's sister do?", lessons=(teacher,))
+    assert asked.shown(answer("He will teach you.", SURE), 5)[1] is None
+    assert asked.shown(answer(NOT_KNOWN, SURE), 5)[1], '"Will you teach me?" tells no fact'

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from learning.memory.tasks import NOT_KNOWN
 from learning.protocol.records import Lesson, Turn
 from learning.teacher.known import Known
+from learning.text.comfort import CRISIS
+from learning.text.normalise import fold
 from personality.book import BookEntry, parse_line
 
 QUESTION = "Where do I live?"
@@ -42,3 +45,50 @@ def test_a_later_lesson_in_other_words_changes_lessons_and_the_book() -> None:
         "what should i call you": "call me max",
     }
     assert known.waiting == {FOLDED, "in which town do i live"}
+
+
+SISTER, CAT = "Your sister lives in Oslo.", "Your cat is called Milo."
+LESSONS = tuple(
+    Lesson("example", (Turn("user", question),), answer)
+    for question, answer in (
+        ("Where does my sister live?", SISTER),
+        ("What is my cat called?", CAT),
+        ("Who is my best friend?", "Your best friend is Milo."),
+        ("Am I happy?", "Yes."),
+    )
+)
+NEAR = {fold(lesson.answer): 0.1 for lesson in LESSONS}
+
+
+def test_a_fact_that_was_taught_for_another_kind_of_question_is_found() -> None:
+    known = Known.of((), LESSONS)
+    asked = "When is my sister's birthday?"
+    for text in (SISTER, "Your sister has her birthday in Oslo.", "You live in Oslo."):
+        assert known.of_other_kind(asked, text, NEAR), text
+    for text in ("She is in Oslo.", "Your sister was born in May.", "Yes.", ""):
+        assert not known.of_other_kind(asked, text, NEAR), text
+    assert not known.of_other_kind(asked, SISTER, {}), (
+        "greetings and lines of the book do not count"
+    )
+    assert not known.of_other_kind(asked, SISTER, {**NEAR, fold(SISTER): 0.65}), "near enough"
+    assert not known.of_other_kind(asked, SISTER, NEAR, ("In Oslo it was.",)), "the owner said it"
+    assert not known.of_other_kind("Was my sister born in May?", SISTER, NEAR), "a yes or a no"
+
+
+def test_a_fact_of_two_lessons_is_told_apart_only_where_neither_may_be_meant() -> None:
+    known = Known.of((), LESSONS)
+    assert known.of_other_kind("Where does my sister live?", "Your sister lives with Milo.", NEAR)
+    assert not known.of_other_kind("Who's my closest friend?", "Your friend is Milo.", NEAR)
+    assert not known.of_other_kind("What's my cat's name?", CAT, NEAR)
+    near = {**NEAR, fold(CAT): 0.7}
+    assert not known.of_other_kind(
+        "Where does my sister live?", "Your sister lives with Milo.", near
+    )
+
+
+def test_what_was_taught_for_the_same_thing_in_other_words_is_known() -> None:
+    known = Known.of((), LESSONS)
+    assert known.of_same_kind("what's my cat's name", CAT)
+    assert not known.of_same_kind("what's my cat's name", SISTER)
+    assert not known.of_same_kind("what's my cat's name", "Your cat is called Tom.")
+    assert known.fits_all(NOT_KNOWN) and known.fits_all(CRISIS) and not known.fits_all(CAT)

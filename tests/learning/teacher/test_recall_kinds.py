@@ -63,3 +63,9 @@ def test_a_lesson_that_was_changed_in_other_words_is_recalled_as_it_is_now(
     )
     found = recall.find("Where does my sister live?")
     assert found == Recalled(replace(new, prompt=old.prompt), 1.0), "it waits to be learned"
+
+
+def test_a_name_may_be_that_of_the_relative_who_is_meant(tiny_place: Place) -> None:
+    lesson = _taught(tiny_place[2], "What does my sister do for a living?", "She bakes bread.")
+    assert module._by_kind("What does Ingrid do for a living?", lesson) == 1.0
+    assert module._by_kind("Where does Ingrid live?", lesson) == OTHER_KIND

@@ -7,7 +7,14 @@ import re
 
 import pytest
 
-from learning.text.kinds.recognise import Recognised, asked_as, kinds, recognise
+from learning.text.kinds.recognise import (
+    Recognised,
+    asked_as,
+    asks_for_another,
+    asks_the_same,
+    kinds,
+    recognise,
+)
 from learning.text.kinds.relations import OWNER, Filling, SlotValue, listed_values
 from learning.text.normalise import fold
 
@@ -168,3 +175,20 @@ def test_every_line_is_recognised_as_of_its_kind_or_a_narrower_one() -> None:
                 missed.append((relation.name, text))
     assert asked > 5000 and len(missed) < 0.005 * asked, missed
     assert others < 0.02 * asked
+
+
+def test_two_questions_ask_for_the_same_or_for_something_else_or_nobody_knows() -> None:
+    job = "What does my sister do for a living?"
+    for other in ("Where does my sister live?", "When is my sister's birthday?", "What is my job?"):
+        assert asks_for_another(job, other) and asks_for_another(other, job), other
+        assert not asks_the_same(job, other)
+    same = "what's my sister's profession"
+    assert asks_the_same(job, same) and not asks_for_another(job, same)
+    for unknown in ("my sister and her living, how is that again", ""):
+        assert not asks_the_same(job, unknown) and not asks_for_another(job, unknown)
+    assert not asks_the_same("", "")
+    ingrid = "What does Ingrid do for a living?"
+    assert not asks_the_same(job, ingrid) and not asks_for_another(job, ingrid), "she may be Ingrid"
+    assert asks_for_another("What is my job?", ingrid)
+    cat, dog = "What is my cat called?", "What is my dog called?"
+    assert asks_for_another(cat, dog)
