@@ -7,10 +7,15 @@ right. A line is an import; one that also leads there through another room is no
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from html import escape
 from pathlib import Path
 
+from engine.errors import DataError
+from engine.storage.disk import unwritable
+from learning.command_line import described_parser, run_and_tell
 from tests.test_architecture import INTERFACE, LEARNING, ROOT, TOPS, files, imports, room_of
 
 WIDTH, STOREY, BOX, EDGE = 1000, 62, 30, 16
@@ -133,7 +138,24 @@ def draw() -> str:
     return "\n".join([*lines, "</svg>", ""])
 
 
+def write_picture(file: Path, say: Callable[[str], None]) -> None:
+    """Writes the picture into a file and says its name. Raises DataError if it cannot."""
+    try:
+        file.write_text(draw(), "utf-8")
+    except OSError as error:
+        raise DataError(*unwritable(file, error, "name another file")) from error
+    say(str(file))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line. Returns the exit status."""
+    parser = described_parser("tests.storeys", __doc__)
+    parser.add_argument("file", type=Path, help="where the picture is written, as SVG")
+    given = parser.parse_args(arguments)
+    return run_and_tell(partial(write_picture, given.file))
+
+
 assert {name for row in STOREYS_OF_LEARNING for name in row} == set(LEARNING)
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(draw(), "utf-8")
+    sys.exit(main())

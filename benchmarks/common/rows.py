@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,20 @@ def about_run_of_stem(options: BenchOptions, benchmark: str) -> dict[str, Any]:
     about = about_run(options, benchmark)
     names = ("benchmark", FINGERPRINT, *(["quick"] if options.quick else []))
     return {name: about[name] for name in names}
+
+
+def check_rows(
+    path: Path, rows: object, numbers: Collection[str] = (), maybe: Collection[str] = ()
+) -> None:
+    """Checks rows that were read from a file: they are a list of dictionaries. numbers: keys that each of
+    them has a number under. maybe: those that it has a number or None under. Raises DataError."""
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise damaged(path)
+    for row in rows:
+        if not all(isinstance(row.get(key), int | float) for key in numbers):
+            raise damaged(path)
+        if not all(isinstance(row.get(key, ""), int | float | None) for key in maybe):
+            raise damaged(path)
 
 
 class ReportRows:
@@ -67,8 +81,7 @@ class ReportRows:
 
     def _check(self, path: Path, own: str | None) -> None:
         """path: where the rows were read. own: the FINGERPRINT of this run. Raises DataError."""
-        if not isinstance(self.rows, list) or not all(isinstance(row, dict) for row in self.rows):
-            raise damaged(path)
+        check_rows(path, self.rows)
         if own and any(row.get(FINGERPRINT, own) != own for row in self.rows):
             what = f"{path}: has rows of other weights than those of this run's model"
             raise DataError(what, ELSEWHERE)

@@ -19,7 +19,16 @@ from typing import Any
 from benchmarks import BenchOptions
 from benchmarks.common.asked import count_asked
 from benchmarks.common.processes import resident_bytes
-from benchmarks.common.report import commands_of, earlier, machine, median, table, write
+from benchmarks.common.report import (
+    commands_of,
+    damaged,
+    earlier,
+    machine,
+    median,
+    table,
+    write,
+)
+from benchmarks.common.rows import check_rows
 from benchmarks.common.weights import fingerprint
 from benchmarks.lessons.collapse import start_folder
 from benchmarks.lessons.collapse_data import Row, Yardstick, make_yardstick
@@ -40,6 +49,14 @@ pauses."""
 QUICK = (6, 3, 2, 3)
 PAUSE, QUICK_PAUSE = 20.0, 0.5
 """Most seconds of a pause."""
+NAME = "long_life"
+NUMBERS = (
+    *("lessons", "right_after", "known", "early", "book", "talk_rise", "seconds", "cpu", "pauses"),
+    "rolled_back",
+)
+"""What every row has as a number."""
+SIZES = ("memory", "home", "journal")
+"""What every row has in bytes; None: not known."""
 HOME = "long_life_home_"
 """Begin of the name of a copy of the home in the output folder; the number of lessons follows."""
 
@@ -68,12 +85,12 @@ def make_plan(*, quick: bool) -> Plan:
 
 def run(options: BenchOptions) -> dict[str, Any]:
     """Measures with the first seed; writes long_life.md and long_life.json after every measurement if
-    `options.out` is set. Raises DataError if the files there are of another run."""
+    `options.out` is set. Raises DataError if the files there are of another run or damaged."""
     plan, seed = make_plan(quick=options.quick), options.seeds[0]
     lessons = make_lessons(plan.count, seed)
     with start_folder(options) as folder:
         like = {
-            "benchmark": "long_life",
+            "benchmark": NAME,
             "quick": options.quick,
             "model": folder.name,
             "start": fingerprint(current_files(folder).newest, [shipped_book_path()]),
@@ -81,7 +98,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
             "pause": [plan.pause, plan.rests],
             "early": plan.early,
         }
-        result = earlier(options.out, "long_life", like)
+        result = _earlier(options.out, like)
         if result and result["rows"][-1]["lessons"] >= plan.count:
             return result
         saved = _saved(options.out, result)
@@ -102,6 +119,23 @@ def run(options: BenchOptions) -> dict[str, Any]:
     return result
 
 
+def _earlier(out: Path | None, like: dict[str, Any]) -> dict[str, Any]:
+    """The result of an interrupted run, with at least one row; {} if there is none. Raises DataError if the
+    file is of another run or damaged."""
+    result = earlier(out, NAME, like)
+    if out is None or not result:
+        return {}
+    path = out / f"{NAME}.json"
+    check_rows(path, result.get("rows"), NUMBERS, SIZES)
+    last = result["rows"][-1]["lessons"] if result["rows"] else 0
+    talk_before, resumed = result.get("talk_before"), result.get("resumed")
+    if not isinstance(last, int) or last < 1 or not isinstance(resumed, list):
+        raise damaged(path)
+    if not isinstance(talk_before, int | float) or talk_before <= 0 or "talk" not in result:
+        raise damaged(path)
+    return result
+
+
 def _live(
     options: BenchOptions,
     plan: Plan,
@@ -119,7 +153,7 @@ def _live(
         right = round(last["right_after"] * taught)
     took, worked = list[float](), list[float]()
     variables = [COUNT_VARIABLE, "VIDYA_CORPUS"]
-    command = options.command("long_life", seeded=True, variables=variables)
+    command = options.command(NAME, seeded=True, variables=variables)
     for number, lesson in enumerate(lessons[taught:], taught + 1):
         started, spent = time.perf_counter(), time.process_time()
         thrown += not pupil.learn(lesson)
@@ -174,7 +208,7 @@ def _keep(options: BenchOptions, plan: Plan, pupil: LearnerPupil, result: dict[s
     except OSError as error:
         what = f"{out}: the home cannot be copied ({error.strerror})"
         raise DataError(what, "name another folder: --out") from error
-    write(out, "long_life", TITLE, commands_of(result["rows"]), parts(result), result)
+    write(out, NAME, TITLE, commands_of(result["rows"]), parts(result), result)
     for copy in out.glob(f"{HOME}*"):
         if done or copy.name != f"{HOME}{number}":
             shutil.rmtree(copy, ignore_errors=True)
@@ -237,10 +271,7 @@ def parts(result: dict[str, Any]) -> list[str]:
                     row["cpu"],
                     row["pauses"],
                     row["rolled_back"],
-                    *(
-                        None if row[key] is None else row[key] / 1e6
-                        for key in ("memory", "home", "journal")
-                    ),
+                    *(None if row[key] is None else row[key] / 1e6 for key in SIZES),
                 ]
                 for row in result["rows"]
             ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from learning.journal.contradictions import as_changed, same_person
 from learning.protocol.records import Lesson
@@ -17,6 +18,12 @@ NEWEST = 5_000
 _NAME = re.compile(r"\b[A-Z]\w+")
 
 
+@lru_cache(maxsize=1 << 15)  # questions and answers of ten thousand lessons
+def folded(text: str) -> str:
+    """`fold` of what a lesson asks or answers."""
+    return fold(text)
+
+
 def recallable(lessons: Sequence[Lesson]) -> list[Lesson]:
     """Of lessons that stand, oldest first: those with an answer to a question that makes sense alone, the
     newest of each question, at most NEWEST. One that a later lesson changes has the later one's answer
@@ -27,9 +34,9 @@ def recallable(lessons: Sequence[Lesson]) -> list[Lesson]:
             continue
         question = lesson.prompt[-1].text
         # an answer that is only to be avoided ends an earlier one too
-        latest.pop(fold(question), None)
+        latest.pop(folded(question), None)
         if lesson.answer and _alone(lesson):
-            latest[fold(question)] = lesson
+            latest[folded(question)] = lesson
     return as_changed(list(latest.values())[-NEWEST:])
 
 
@@ -47,10 +54,10 @@ def general_answers(lessons: Sequence[Lesson]) -> frozenset[str]:
     """Folded answers that may fit any question. A lesson teaches such an answer to a greeting or a remark, or
     no lesson teaches it to an English question that makes sense alone."""
     remarks = {
-        fold(x.answer) for x in lessons if x.prompt and not asks_in_any_order(question_of(x))
+        folded(x.answer) for x in lessons if x.prompt and not asks_in_any_order(question_of(x))
     }
-    asked = {fold(x.answer) for x in lessons if _asks(x)}
-    return frozenset(remarks | ({fold(x.answer) for x in lessons} - asked))
+    asked = {folded(x.answer) for x in lessons if _asks(x)}
+    return frozenset(remarks | ({folded(x.answer) for x in lessons} - asked))
 
 
 def may_be_meant(lesson: Lesson, message: str) -> bool:

@@ -32,6 +32,7 @@ from learning.lessons.learner import Learner
 from learning.memory.lesson_vectors import KnownAnswer, lesson_vectors
 from learning.protocol.records import Lesson
 from learning.teacher.meant import (
+    folded,
     general_answers,
     has_its_name,
     may_be_meant,
@@ -321,14 +322,14 @@ class LessonRecall:
         standing = self._journal.standing()
         self._lessons = recallable(standing)
         self._general = general_answers(standing)
-        self._exact = {fold(question_of(lesson)): lesson for lesson in self._lessons}
+        self._exact = {folded(question_of(lesson)): lesson for lesson in self._lessons}
         kinds = ((what_is_asked(question_of(lesson)), lesson) for lesson in self._lessons)
         self._of_kind = {asked: lesson for asked, lesson in kinds if asked}
         self._own = [KnownAnswer(question_of(lesson), lesson.answer) for lesson in self._lessons]
-        self._folded = [fold(one.answer) for one in self._own]
+        self._folded = [folded(one.answer) for one in self._own]
         others = self._book() if self._own else []
-        self._general |= {fold(one.answer) for one in others}
-        self._wanted = [*self._own, *(x for x in others if fold(x.question) not in self._exact)]
+        self._general |= {folded(one.answer) for one in others}
+        self._wanted = [*self._own, *(x for x in others if folded(x.question) not in self._exact)]
         self._vectors = {one: self._vectors[one] for one in self._wanted if one in self._vectors}
 
     def _missing(self, wanted: Sequence[KnownAnswer]) -> list[KnownAnswer]:

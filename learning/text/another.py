@@ -15,6 +15,7 @@ from functools import lru_cache
 from itertools import chain, zip_longest
 
 from learning.text.content import content_words
+from learning.text.kinds.words import RELATIVES
 from learning.text.normalise import fold
 
 
@@ -36,10 +37,10 @@ _NO_SUBJECT = _words("""i we me us you he she it they my our your his her their 
 the a an any some no not one""")
 _HIMSELF = re.compile(r"\b(?:i|we)\b")
 _NAME = {"call": "nam"}
+_RELATIVES = {word: "|".join((word, *others)) for word, others in RELATIVES.items()}
 _INSTEAD = """
-mother|mum|mom|mam|mummy|mommy father|dad|daddy|papa sister brother aunt|auntie uncle cousin niece
-nephew son daughter grandmother|grandma|gran|granny|nan|nana grandfather|grandpa|granddad wife
-husband girlfriend boyfriend neighbour|neighbor landlord|landlady boss colleague friend teacher
+{mother} {father} sister brother {aunt} uncle cousin niece nephew son daughter {grandmother} {grandfather}
+wife husband girlfriend boyfriend neighbour|neighbor landlord|landlady boss colleague friend teacher
 doctor dentist
 
 dog cat parrot hamster rabbit horse fish
@@ -66,7 +67,7 @@ breakfast lunch dinner|supper
 best worst
 
 most least
-"""
+""".format(**_RELATIVES)
 """Paragraph by paragraph: words that stand in each other's place and mean something else; "|" stands between
 those that mean the same."""
 _PLACES = {

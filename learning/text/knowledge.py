@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from learning.text.kinds.articles import with_article
+
 _FILE = Path(__file__).with_name("knowledge.txt")
 _TEXTS = 0.12
 """Chance of a text of several statements in place of a conversation."""
@@ -154,11 +156,6 @@ def filled(frame: str, x: str, y: str) -> str:
     for slot, word in slots.items():
         frame = frame.replace(slot, word)
     return capital(frame) if frame.endswith((".", "!")) else frame
-
-
-def with_article(word: str) -> str:
-    """A word with its indefinite article, by its first letter."""
-    return f"an {word}" if word[:1] in "aeiou" else f"a {word}"
 
 
 def capital(text: str) -> str:

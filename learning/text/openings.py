@@ -13,7 +13,7 @@ from itertools import product
 from pathlib import Path
 
 import personality
-from learning.text.knowledge import with_article
+from learning.text.kinds.articles import with_article
 
 _FILE = Path(personality.__file__).with_name("openings.txt")
 _NUMBERS = (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 15, 20)

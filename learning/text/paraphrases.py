@@ -40,16 +40,27 @@ NO_FRAMES = Frames()
 def asked_otherwise(
     question: str, frames: Frames, rng: random.Random, prompt: str = ""
 ) -> list[str]:
-    """Up to WORDINGS different texts to train, none of `unseen_wordings` and none that is remembered with
-    another answer. prompt: the folded question as it is remembered, with the talk before it."""
+    """Up to WORDINGS texts to train, different after `fold`, none of `unseen_wordings` and none that is
+    remembered with another answer. prompt: the folded question as it is remembered, with the talk before it.
+    """
     own = {fold(question), prompt}
     taken = {fold(text) for text in unseen_wordings(question)} | (frames.memory.places.keys() - own)
     asked_since = _asked_since(question, own, frames.memory)
     made = [] if asked_since else asked_as(question, rng, OF_ITS_KIND)
     made += variations(question, (WORDINGS - len(made)) // 2, rng)
-    count = WORDINGS - len(made)
+    # frames take the places of texts that repeat others
+    count = WORDINGS - len({fold(text) for text in made})
     made += splices(question, frames.memory, count, rng, talk=frames.talk, own=own)
-    return [text for text in made if fold(text) not in taken]
+    wanted = sum(fold(text) not in taken for text in made[:WORDINGS])
+    found = dict[str, str]()
+    for text in made:
+        if fold(text) not in taken:
+            found.setdefault(fold(text), text)
+    if len(found) < wanted:  # the frames give too few; the rules may give more
+        for text in variations(question, WORDINGS, rng):
+            if len(found) < wanted and fold(text) not in taken:
+                found.setdefault(fold(text), text)
+    return list(found.values())
 
 
 def _asked_since(question: str, own: Collection[str], memory: Questions) -> bool:

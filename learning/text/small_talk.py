@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from learning.text.kinds.articles import with_article
 from learning.text.knowledge import Turn, capital
 
 _FILE = Path(__file__).with_name("small_talk.txt")
-_SLOT = re.compile(r"\{(\w+)\}")
-_VOWEL = re.compile(r"\b([Aa]) (?=[aeiou])")
+_SLOT = re.compile(r"\{(?:a )?(\w+)\}")
 _ASKS = re.compile(
     r"(what|who|how|why|where|when|which|can|could|do|does|did|are|is|will|should|have|shall)\b"
 )
@@ -70,11 +70,14 @@ def exchange(rng: random.Random) -> Turn:
     answer = rng.choice(_fitting(said, frame.answers))
     for slot in _SLOT.findall(said + answer):
         word = rng.choice(lists[slot])
-        said, answer = (text.replace(f"{{{slot}}}", word) for text in (said, answer))
-    said, answer = (_VOWEL.sub(r"\1n ", text) for text in (said, answer))
+        said, answer = (_filled(text, slot, word) for text in (said, answer))
     if rng.random() < 0.65:
         said = capital(said) + _mark(said.lower(), rng)
     return said, capital(answer)
+
+
+def _filled(text: str, slot: str, word: str) -> str:
+    return text.replace(f"{{{slot}}}", word).replace(f"{{a {slot}}}", with_article(word))
 
 
 def _fitting(said: str, answers: Sequence[str]) -> Sequence[str]:

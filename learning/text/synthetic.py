@@ -19,6 +19,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from learning.text.kinds.articles import with_article
 from learning.text.variations import variations
 
 Row = dict[str, Any]
@@ -126,7 +127,11 @@ def name(rng: random.Random) -> str:
 def _called(rng: random.Random) -> Fact:
     who, what = rng.choice(_KIN + 2 * _ANIMALS + _OWNED), name(rng)
     told = rng.choice(
-        [f"My {who} is called {what}.", f"my {who}'s name is {what}", f"I have a {who}, {what}."]
+        [
+            f"My {who} is called {what}.",
+            f"my {who}'s name is {what}",
+            f"I have {with_article(who)}, {what}.",
+        ]
     )
     return Fact(told, f"What is my {who} called?", f"Your {who} is called {what}.")
 

@@ -1,6 +1,6 @@
 """Kinds of facts, as frames.txt and values.txt list them, and their sentences with the blanks filled.
 
-frames.txt says how it is written. Imports nothing else of learning.
+frames.txt says how it is written.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+
+from learning.text.kinds.articles import with_article
 
 FOLDER = Path(__file__).parent
 _FRAMES, _VALUES = "frames.txt", "values.txt"
@@ -30,7 +32,7 @@ class SlotValue:
     group: str = ""
     """The list it is from."""
     article: str = ""
-    """a or an, as the owner wrote it; empty: by the first letter of the text."""
+    """a or an, as the owner wrote it; empty: as the text sounds."""
 
 
 @dataclass(frozen=True)
@@ -165,8 +167,9 @@ class Filling:
                 his = _pronoun("his", who, answered)
                 return re.sub(r"\b(my|our)\b", his, way) if who.text else way
             text = BLANK.sub(fill, value.text)
-            guessed = "an" if text[0].lower() in "aeio" else "a"
-            return f"{value.article or guessed} {text}" if article else text
+            if not article:
+                return text
+            return f"{value.article} {text}" if value.article else with_article(text)
 
         text = re.sub(r"\bthe ([\w ]+?) of me\b", r"my \1", BLANK.sub(fill, frame))
         if not sentence:

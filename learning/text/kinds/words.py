@@ -9,6 +9,14 @@ from functools import lru_cache
 
 from learning.text.normalise import fold
 
+RELATIVES = {
+    "mother": ("mum", "mom", "mam", "mummy", "mommy"),
+    "father": ("dad", "daddy", "papa"),
+    "aunt": ("auntie",),
+    "grandmother": ("grandma", "gran", "granny", "nan", "nana"),
+    "grandfather": ("grandpa", "granddad", "grandad"),
+}
+"""A relative -> other words for the same one."""
 _SHORT_FORMS = {
     **{f"{word}s": f"{word} is" for word in ("what", "who", "where", "when", "how", "that")},
     **{f"{word}re": f"{word} are" for word in ("what", "who", "where", "you")},
@@ -22,14 +30,7 @@ _SHORT_FORMS = {
     "us": "me",
     "favorite": "favourite",
     "color": "colour",
-    "mum": "mother",
-    "mom": "mother",
-    "dad": "father",
-    "gran": "grandmother",
-    "granny": "grandmother",
-    "grandma": "grandmother",
-    "grandpa": "grandfather",
-    "grandad": "grandfather",
+    **{word: relative for relative, words in RELATIVES.items() for word in words},
 }
 """Folded word -> the words that it counts as."""
 _AFTER_WE = {("are", "i"): "am", ("were", "i"): "was", ("i", "are"): "am", ("i", "were"): "was"}

@@ -12,7 +12,13 @@ import pytest
 
 from benchmarks import BenchOptions
 from benchmarks.common.report import NOT_KEPT
-from benchmarks.common.rows import FINGERPRINT, ReportRows, about_run, about_run_of_stem
+from benchmarks.common.rows import (
+    FINGERPRINT,
+    ReportRows,
+    about_run,
+    about_run_of_stem,
+    check_rows,
+)
 from benchmarks.common.weights import fingerprint
 from engine.errors import DataError
 from engine.model import Model
@@ -87,6 +93,21 @@ def test_a_damaged_file_is_named_and_stays(tmp_path: Path, content: bytes) -> No
     with pytest.raises(DataError, match="worth.json: not the results of a benchmark") as caught:
         report(tmp_path, "vidya bench worth")
     assert "move the file away" in caught.value.next_step and file.read_bytes() == content
+
+
+def test_rows_have_the_numbers_that_a_benchmark_needs(tmp_path: Path) -> None:
+    file = tmp_path / "worth.json"
+    rows = [{"steps": 1, "bytes": None}, {"steps": 0.5, "bytes": 2, "arm": "one"}]
+    check_rows(file, rows, ["steps"], ["bytes"])
+    check_rows(file, [])
+    for wrong in (
+        {"bytes": 1},
+        {"steps": 1},
+        {"steps": None, "bytes": 1},
+        {"steps": 1, "bytes": "1"},
+    ):
+        with pytest.raises(DataError, match="worth.json: not the results of a benchmark"):
+            check_rows(file, [*rows, wrong], ["steps"], ["bytes"])
 
 
 def test_rows_of_other_weights_under_the_same_name_are_refused_and_stay(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -135,6 +136,53 @@ def test_the_life_of_another_model_is_not_overwritten(
     rest = {"pause": [0.5, 3], "rows": [{"lessons": 3}], "resumed": []}
     (out / "long_life.json").write_text(json.dumps({**like, **rest, "start": "another"}))
     with pytest.raises(DataError, match="of a run with other weights or another book;"):
+        long_life.run(options)
+
+
+ROW = dict.fromkeys((*long_life.NUMBERS, *long_life.SIZES), 1.0) | {"lessons": 3}
+WHOLE = {"talk": "talk", "talk_before": 2.0, "resumed": [], "rows": [ROW, ROW | {"lessons": 6}]}
+
+
+@pytest.fixture
+def kept(options: BenchOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The results of a finished life, which a run has nothing to add to."""
+    monkeypatch.setattr(long_life, "fingerprint", lambda *_: "these weights")
+    file = tmp_path / "out" / "long_life.json"
+    file.parent.mkdir()
+    like = {"benchmark": "long_life", "quick": True, "model": "tiny", "seed": 0, "early": 2}
+    file.write_text(json.dumps({**like, **WHOLE, "start": "these weights", "pause": [0.5, 3]}))
+    return file
+
+
+def test_a_finished_life_is_not_lived_again(options: BenchOptions, kept: Path) -> None:
+    assert long_life.run(options)["rows"] == WHOLE["rows"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *({"rows": wrong} for wrong in (None, {}, [], "rows", [[3]], [ROW, 6], [{"lessons": 6}])),
+        *({"rows": [ROW, ROW | {"lessons": number}]} for number in (None, "6", 6.0, 0, -3)),
+        *({"rows": [ROW | {key: "one"}, ROW]} for key in ("right_after", "cpu", "memory")),
+        {"rows": [{key: value for key, value in ROW.items() if key != "home"}]},
+        *({"talk_before": wrong} for wrong in (None, "2", 0.0)),
+        *({"resumed": None}, {"talk": None}),
+    ],
+)
+def test_results_that_are_damaged_are_named_and_stay(
+    options: BenchOptions, kept: Path, change: dict[str, Any]
+) -> None:
+    whole = json.loads(kept.read_text())
+    kept.write_text(json.dumps({k: v for k, v in (whole | change).items() if v is not None}))
+    before = kept.read_bytes()
+    with pytest.raises(DataError, match=r"long_life.json: not the results of a bench.*the file aw"):
+        long_life.run(options)
+    assert kept.read_bytes() == before
+
+
+def test_the_results_of_another_model_are_told(options: BenchOptions, kept: Path) -> None:
+    kept.write_text(json.dumps(json.loads(kept.read_text()) | {"model": "10m"}))
+    with pytest.raises(DataError, match="the results of a run with another --model;"):
         long_life.run(options)
 
 

@@ -19,7 +19,7 @@ from learning.protocol.events import AskDone, CandidateDone, Event, Failed
 from learning.protocol.messages import TeacherPort
 from learning.protocol.records import Lesson, LessonKind, Turn
 from learning.protocol.requests import Generate
-from learning.teacher import generation
+from learning.teacher import generation, meant
 from learning.teacher import recall as module
 from learning.teacher.answer_check import AnswerCheck
 from learning.teacher.generation import with_recalled
@@ -146,6 +146,24 @@ def test_which_lessons_can_be_recalled() -> None:
         "example", (Turn("user", "hi"), Turn("assistant", "Hello."), Turn("user", "why?")), "So."
     )
     assert recallable([DOG_LESSON, SISTER_LESSON, later, bad, after]) == [later]
+
+
+def test_what_lessons_say_is_folded_once(
+    tiny_place: Place, recall: LessonRecall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = tiny_place[2]
+    teach(journal, lesson("Who winds the tower clock?", "Ottokar winds it."))
+    recall.answers_near(ASKED)
+    said = list[str]()
+
+    def counted(text: str) -> str:
+        said.append(text)
+        return fold(text)
+
+    monkeypatch.setattr(meant, "fold", counted)
+    teach(journal, lesson("Who oils the tower clock?", "Ludmilla oils it."))
+    recall.answers_near(ASKED)
+    assert sorted(said) == ["Ludmilla oils it.", "Who oils the tower clock?"], "what is new"
 
 
 def test_the_recalled_lesson_stands_before_the_conversation() -> None:

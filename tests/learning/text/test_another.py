@@ -27,6 +27,7 @@ NAMED = ("What does Declan's son play?", "Declan's son plays the drums.")
         (NAMED, "What does Tom's son play?"),
         (SISTER, "What is my brother called?"),
         (SISTER, "what's the name of my mum"),
+        (SISTER, "What is my grandad called?"),
         (BEFORE, "What do I do after work?"),
         (BEFORE, "what do i do after work"),
         (("What do I eat for breakfast?", "You eat eggs."), "What do I eat for supper?"),

@@ -6,7 +6,8 @@ import random
 
 import pytest
 
-from learning.text.knowledge import conversation, filled, question, relations, with_article
+from learning.text.kinds.articles import with_article
+from learning.text.knowledge import conversation, filled, question, relations
 
 
 def test_there_are_thirty_relations_with_over_a_thousand_facts() -> None:

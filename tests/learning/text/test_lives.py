@@ -187,3 +187,9 @@ def _taught(row: dict[str, object]) -> list[str]:
         assert isinstance(key, list)
         found += [text for one in key for text in ([one] if isinstance(one, str) else one)]
     return [text for text in found if isinstance(text, str)]
+
+
+def test_values_have_the_article_of_their_sound(facts: list[LifeFact]) -> None:
+    told = " ".join(text for fact in facts for text in fact.statements)
+    assert "an uncle" in told and "an umbrella" in told
+    assert "a uncle" not in told and "a umbrella" not in told

@@ -18,14 +18,18 @@ from learning.memory.tasks import to_task
 from learning.protocol.records import Lesson, Turn
 from learning.text.asking import stands_alone
 from learning.text.frames import Questions
+from learning.text.kinds.recognise import asked_as
 from learning.text.normalise import fold
 from learning.text.paraphrases import (
     NO_FRAMES,
+    OF_ITS_KIND,
     UNSEEN,
+    WORDINGS,
     Frames,
     asked_otherwise,
     unseen_wordings,
 )
+from learning.text.variations import variations
 
 
 def _example(tokenizer: Tokenizer, question: str, answer: str) -> Example:
@@ -282,6 +286,27 @@ def test_a_lesson_is_taught_in_the_words_of_its_kind_too() -> None:
     }
     rules = asked_otherwise("Blorp the wumpus, will you?", NO_FRAMES, random.Random(0))
     assert len(rules) > 16, "a question of no known kind is reworded by rules"
+
+
+@pytest.mark.parametrize("question", ["What do I do for a living?", "Blorp the wumpus, will you?"])
+def test_all_wordings_are_different_and_others_take_the_places_of_repeated_ones(
+    question: str,
+) -> None:
+    memory = Questions(
+        [f"what is my {thing} called" for thing in ("cat", "boat", "town", "street")]
+    )
+    unseen = {fold(text) for text in unseen_wordings(question)}
+    for seed in range(40):
+        alone, framed = (
+            asked_otherwise(question, frames, random.Random(seed))
+            for frames in (NO_FRAMES, Frames(memory))
+        )
+        for texts in (alone, framed):
+            assert len({fold(text) for text in texts}) == len(texts) <= WORDINGS
+        rng = random.Random(seed)
+        made = asked_as(question, rng, OF_ITS_KIND)
+        made += variations(question, (WORDINGS - len(made)) // 2, rng)
+        assert len(alone) == sum(fold(text) not in unseen for text in made) < len(framed)
 
 
 def test_no_wording_is_a_question_with_another_answer() -> None:

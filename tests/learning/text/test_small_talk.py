@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from learning.text.kinds.articles import with_article
 from learning.text.small_talk import conversation, exchange, frames
 
 
@@ -20,7 +21,7 @@ def test_there_are_over_a_hundred_frames_and_four_hundred_ways_to_begin() -> Non
 def test_every_slot_has_a_list_and_every_list_is_used() -> None:
     lists, found = frames()
     texts = " ".join(text for frame in found for text in (*frame.said, *frame.answers))
-    used = set(re.findall(r"\{(\w+)\}", texts))
+    used = set(re.findall(r"\{(?:a )?(\w+)\}", texts))
     assert used <= set(lists)
     assert all(len(words) == len(set(words)) for words in lists.values())
 
@@ -30,7 +31,15 @@ def test_an_answer_names_only_what_was_said_or_suggests(seed: int) -> None:
     said, answer = exchange(random.Random(seed))
     assert "{" not in said + answer
     assert answer[0].isupper() and answer[-1] in ".?!"
-    assert not re.search(r"\ba [aeiou]", f"{said} {answer}")
+    for article, word in re.findall(r"\b([Aa]n?) ([\w-]+)", f"{said} {answer}"):
+        assert with_article(word) == f"{article.lower()} {word}"
+
+
+def test_words_have_the_article_of_their_sound() -> None:
+    rng = random.Random(0)
+    texts = " ".join(" ".join(exchange(rng)) for _ in range(9000))
+    assert "a useful job" in texts and "an exam" in texts and "an English exam" in texts
+    assert "an useful" not in texts and "a English" not in texts
 
 
 def test_the_same_seed_makes_the_same_conversation_and_excluded_ones_are_left_out() -> None:

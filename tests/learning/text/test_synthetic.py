@@ -51,6 +51,16 @@ def test_two_facts_of_one_conversation_never_answer_the_same_question() -> None:
                 assert asked.setdefault(question, answer) == answer
 
 
+def test_relatives_and_animals_have_the_article_of_their_sound() -> None:
+    rows = (turns(recall(random.Random(seed))) for seed in range(3000))
+    told = [
+        text.lower() for pairs in rows for text, _ in pairs if text.lower().startswith("i have a")
+    ]
+    articles = {who: article for _, _, article, who, *_ in (text.split() for text in told)}
+    assert {articles[who] for who in ("aunt,", "owl,", "uncle,")} == {"an"}
+    assert {articles[who] for who in ("brother,", "cat,", "teacher,")} == {"a"}
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_sums_are_right(seed: int) -> None:
     for _, answer in turns(sums(random.Random(seed))):

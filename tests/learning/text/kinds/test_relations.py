@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import random
 import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from learning.text.kinds.articles import with_article
 from learning.text.kinds.recognise import kinds
 from learning.text.kinds.relations import (
     BLANK,
     FOLDER,
+    OWNER,
+    Filling,
     QuestionKind,
+    SlotValue,
     kinds_of_facts,
     listed_values,
     read_relations,
@@ -151,3 +156,32 @@ def test_lives_are_made_of_the_first_list_alone() -> None:
 def test_relatives_are_women_and_men() -> None:
     listed = listed_values()
     assert listed["kin"] == listed["kin_f"] + listed["kin_m"]
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (SlotValue("umbrella"), "an umbrella"),
+        (SlotValue("uncle"), "an uncle"),
+        (SlotValue("university"), "a university"),
+        (SlotValue("hour"), "an hour"),
+        (SlotValue("hotel", article="an"), "an hotel"),
+    ],
+)
+def test_a_blank_gets_the_article_of_its_sound_or_the_owners(value: SlotValue, said: str) -> None:
+    relation = next(r for r in kinds_of_facts() if r.name == "painted")
+    filling = Filling(relation, OWNER, {"K": value}, random.Random(0))
+    assert filling.say("I have {a K}.") == f"I have {said}."
+
+
+def test_written_articles_are_those_of_the_sound(everything: tuple[QuestionKind, ...]) -> None:
+    """Those of lines and values. Before a blank stands none: the line would have "{a X}" there."""
+    texts = [value.text for values in listed_values().values() for value in values]
+    lines = [line for r in everything for written in r.lines.values() for line in written]
+    assert [line for line in lines if re.search(r"\b[Aa]n? \{", line)] == []
+    assert not [
+        (text, article, word)
+        for text in (*texts, *(BLANK.sub("", line) for line in lines))
+        for article, word in re.findall(r"\b([Aa]n?) ([\w'-]+)", text)
+        if with_article(word) != f"{article.lower()} {word}"
+    ]

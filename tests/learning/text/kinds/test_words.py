@@ -15,6 +15,8 @@ from learning.text.kinds.words import as_typed, counted, counted_text
         ("Where are we going?", "Where am I going"),
         ("We were late.", "i was late"),
         ("my mum's car", "My mother's car"),
+        ("Where do my nan and my papa live?", "where do my grandmother and my father live"),
+        ("How old is my auntie?", "How old is my aunt"),
         ("Can't you swim?", "cannot you swim"),
         ("What is our favorite color again", "what is my favourite colour"),
         ("What is my name ?", "What is my name?"),
