@@ -128,3 +128,18 @@ def test_the_welcome_is_wrapped_as_in_the_frame_before(tmp_path: Path) -> None:
     play(scenario, tmp_path / "later")
     play(scenario, tmp_path / "first", first=True)
     assert widths == [80, 80]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", ["", "f2", "ctrl+p"])
+def test_a_terminal_of_a_few_columns_does_not_end_the_app(tmp_path: Path, key: str) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.until(lambda: "f1 help" in stage.footer())
+        if key:
+            await stage.press(key)
+        for columns in range(10, 0, -1):
+            await stage.pilot.resize_terminal(columns, 24)
+        await stage.pilot.resize_terminal(80, 24)
+        await stage.until(lambda: stage.app.screen.size.width == 80)
+
+    play(scenario, tmp_path)
