@@ -143,3 +143,17 @@ def test_a_terminal_of_a_few_columns_does_not_end_the_app(tmp_path: Path, key: s
         await stage.until(lambda: stage.app.screen.size.width == 80)
 
     play(scenario, tmp_path)
+
+
+@pytest.mark.slow
+def test_a_low_terminal_shows_what_is_typed_while_answers_wait(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say("hello")
+        await stage.sees("5 five answers")
+        await stage.write("typed now")
+        for rows in (16, 12, 10, 8):
+            await stage.pilot.resize_terminal(40, rows)
+            await stage.sees("typed now")
+            await stage.sees("1 one answer")
+
+    play(scenario, tmp_path)
