@@ -17,7 +17,7 @@ from engine.errors import DataError
 from learning.protocol.records import as_turns
 from learning.protocol.requests import Probe
 from learning.text.normalise import fold, fold_prompt
-from personality.book import LineError, parse_line
+from personality.book import MARKER, LineError, parse_line
 
 Show = Literal["all", "own", "shipped", "twice", "contradictions", "bad"]
 
@@ -51,6 +51,15 @@ class BookLine:
     @property
     def answer(self) -> str:
         return self.turns[-1][1] if self.turns else ""
+
+    @property
+    def begun(self) -> tuple[str, str]:
+        """The question and the answer that an edit begins with. Those of a line that cannot be parsed are the
+        texts before and after its first <|assistant|>, without markers, because no entry may contain one."""
+        if self.turns:
+            return self.question, self.answer
+        question, _, answer = self.text.partition("<|assistant|>")
+        return _without_markers(question), _without_markers(answer)
 
     @property
     def probe(self) -> Probe | None:
@@ -101,6 +110,11 @@ def standing(lines: Iterable[BookLine], turns: Sequence[tuple[str, str]]) -> Boo
     wanted = fold_prompt(turns)
     same = [line for line in lines if line.turns and fold_prompt(line.turns[:-1]) == wanted]
     return same[-1] if same else None
+
+
+def _without_markers(text: str) -> str:
+    """The words of the text without its markers, one space between them."""
+    return " ".join(MARKER.sub(" ", text).split())
 
 
 def _mark(lines: list[BookLine], same: list[int]) -> None:

@@ -17,15 +17,21 @@ from learning.protocol.events import Event, LessonDone
 from learning.text.normalise import writable
 from vidya_tui.cli.common import common, local_teacher, print_json, say, show, sure
 from vidya_tui.options import Options
+from vidya_tui.state.lessons import named
 from vidya_tui.terminal.saved_prompt import Unsent
 from vidya_tui.text.numbers import counted
+
+SHOWN = 20
+"""Most lessons that are named before the owner confirms."""
 
 
 @click.command()
 @click.option("--lesson", type=int, help="Number of a lesson.")
 @click.option("--ask", type=int, help="Number of an ask, and what was said after it.")
 @click.option("--conversation", type=int, help="Number of a conversation.")
-@click.option("--text", help="Erase everything that contains this text.")
+@click.option(
+    "--text", help="Erase everything that contains this text, and what was said after it."
+)
 @click.option(
     "--all", "everything", is_flag=True, help="The whole journal, and any text not sent yet."
 )
@@ -58,12 +64,16 @@ def forget(
 ) -> None:
     """Erases for good: from the journal, your book, the weights and their snapshots.
 
-    The weights go back to those before the erased lessons; later lessons are then learned again. What
-    you wrote into the book yourself stays, unless it contains the --text.
+    What was said and taught later in the same conversation contains what was said before, so it is erased
+    too. Without --yes the lessons are named first. The weights go back to those before the erased lessons;
+    later lessons are then learned again. What you wrote into the book yourself stays, unless it contains
+    the --text.
     """
     given = [v for v in (lesson, ask, conversation, text) if v is not None]
     if len(given) + everything != 1:
         raise click.UsageError("give one of --lesson, --ask, --conversation, --text or --all")
+    if text is not None and not text.strip():
+        raise VidyaError("--text is empty", "give the text to erase, or --all")
     # the journal has ? in its place, which many texts contain
     if text is not None and text != writable(text):
         raise VidyaError(
@@ -74,7 +84,7 @@ def forget(
         journal = Journal(home.journal_path)
         try:
             doomed = _doomed(home, journal, lesson, ask, conversation, text, everything)
-            if not yes and not _sure(doomed):
+            if not yes and not _sure(journal, doomed):
                 raise VidyaError("nothing was erased", "add --yes to erase without a question")
             done = _forget(options, home, journal, doomed, text, keep_weights, leave_unknown)
             waiting = journal.waiting_count()
@@ -128,7 +138,12 @@ def _doomed(
         raise
 
 
-def _sure(doomed: ErasurePlan) -> bool:
+def _sure(journal: Journal, doomed: ErasurePlan) -> bool:
+    """Names the lessons that are erased, and asks for a confirmation."""
+    for number in doomed.lessons[:SHOWN]:
+        say(f"lesson {number}: {named(journal.lesson(number))}")
+    if (rest := len(doomed.lessons) - SHOWN) > 0:
+        say(f"and {counted(rest, 'other lesson')}")
     what = f"{counted(len(doomed.asks), 'ask')} and {counted(len(doomed.lessons), 'lesson')}"
     if doomed.titles:
         what += f", and the titles of {counted(len(doomed.titles), 'conversation')}"

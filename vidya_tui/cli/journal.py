@@ -28,6 +28,9 @@ from vidya_tui.state.lessons import avoided, when
 from vidya_tui.text.numbers import counted
 from vidya_tui.text.sanitise import one_line
 
+LONGEST = 300
+"""Characters of a message or answer in a row of `show`; with --json it is whole."""
+
 
 @click.group("journal", cls=Group)
 def journal_group() -> None:
@@ -55,14 +58,16 @@ def show(limit: int, asks: bool, options: Options) -> None:
                 print_json(row)
             elif asks:
                 answer = "-" if row["answer"] is None else row["answer"]
-                click.echo(f"{row['ask']:5d} {one_line(row['message'])} -> {one_line(answer)}")
+                click.echo(
+                    f"{row['ask']:5d} {one_line(row['message'], LONGEST)} -> {one_line(answer, LONGEST)}"
+                )
             else:
-                words = f"{one_line(row['prompt'])} -> {one_line(row['answer'])}"
+                words = f"{one_line(row['prompt'], LONGEST)} -> {one_line(row['answer'], LONGEST)}"
                 wrong = "" if row["answer"] else next(iter(row["rejected"]), "")
                 if wrong := row.get("blamed", wrong):
-                    words += f"(not: {one_line(wrong)})"
+                    words += f"(not: {one_line(wrong, LONGEST)})"
                 if "reason" in row:
-                    words += f" (reason: {one_line(row['reason'])})"
+                    words += f" (reason: {one_line(row['reason'], LONGEST)})"
                 if "measured" in row:
                     names = vars(Understanding())
                     found = Understanding(**{name: row.get(name, 0) for name in names})

@@ -362,11 +362,13 @@ def _journaled(run: int | None, by: str, options: Options) -> None:
             if not found and not options.as_json:
                 show(none_has(by) if kept else f"no answer was kept of run {run}")
             return
-        for entry in practice_entries(journal):
+        for entry in (entries := practice_entries(journal)):
             if options.as_json:
                 print_json(asdict(entry))
             else:
                 show(entry_line(entry))
+        if not entries:
+            say("nothing was practised yet; `vidya practice chain_sum` begins")
 
 
 def _list(options: Options) -> None:
@@ -376,7 +378,7 @@ def _list(options: Options) -> None:
         if options.as_json:
             print_json({"name": name, "what": line})
         else:
-            show(f"{name:22s} {line}")
+            show(f"{name:30s} {line}")
 
 
 def _report(options: Options) -> None:

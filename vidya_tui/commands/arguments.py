@@ -61,10 +61,21 @@ def one_of(*values: str) -> Callable[[str, str], Argument]:
     def read(name: str, argument: str) -> Argument:
         if argument and argument.lower() not in values:
             words = " or ".join(f"/{name} {value}" for value in values)
-            raise CommandError(f"/{name} {argument}: not one of its words", f"type {words}")
+            typed = one_line(argument, LONGEST)
+            raise CommandError(f"/{name} {typed}: not one of its words", f"type {words}")
         return argument.lower() or None
 
     return read
+
+
+def last_lesson(name: str, argument: str) -> Argument:
+    """ "yes", which agrees to what was asked; None if empty. It concerns the last lesson alone."""
+    if argument.lower() not in ("", "yes"):
+        raise CommandError(
+            f"/{name} {one_line(argument, LONGEST)}: /{name} takes back the last lesson, and no other",
+            f"type /{name} alone; in the app w in /lessons takes back another",
+        )
+    return argument.lower() or None
 
 
 def lesson(name: str, argument: str) -> Argument:

@@ -16,6 +16,7 @@ from vidya_tui.commands.arguments import (
     candidate,
     epochs,
     free_text,
+    last_lesson,
     lesson,
     no_argument,
     one_of,
@@ -232,8 +233,8 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "undo",
-        "take the last lesson back, from the journal and from the model",
-        read=one_of("yes"),
+        "take the last lesson out of the model; the journal notes that",
+        read=last_lesson,
         keys="f8",
         label="undo",
         footer=lambda s: s.taught and not s.waiting,

@@ -169,8 +169,7 @@ class BookScreen(ListRoom[None, BookLine]):
         def edit(typed: Typed) -> str:
             return self.place.revising.edit_entry(row, typed.question, typed.answer)
 
-        texts = (row.question, row.answer) if row.turns else (row.text, "")
-        self._type(title, ("entry", row.own, row.text), texts, edit, "e", before)
+        self._type(title, ("entry", row.own, row.text), row.begun, edit, "e", before)
 
     def _type(
         self,

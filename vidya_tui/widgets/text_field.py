@@ -10,6 +10,7 @@ import contextlib
 
 from textual import events
 from textual.binding import Binding
+from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import TextArea
 
@@ -38,6 +39,10 @@ class TextField(TextArea):
         # the scrollbar goes with the lines, that ended the app. The cursor follows right after.
         with contextlib.suppress(ValueError, IndexError):
             super()._recompute_cursor_offset()
+
+    def render_line(self, y: int) -> Strip:
+        # Textual 8.2.8 wraps the placeholder to the width, and 0 cells ended the app.
+        return super().render_line(y) if self.content_size.width else Strip.blank(0)
 
     async def _on_paste(self, event: events.Paste) -> None:
         # Pasted escape sequences would be drawn as they are: make them visible before they go in.

@@ -60,6 +60,21 @@ def test_what_counts_is_the_owners_word_and_the_last_of_several(books: tuple[Pat
     assert lines[1].probe is None, "the owner's line replaces it"
 
 
+@pytest.mark.parametrize(
+    ("line", "begun"),
+    [
+        ("<|user|> my  cat <|assistant|> Tom. <|user|> and <|assistant|> so on", ("and", "so on")),
+        ("<|user|> half", ("half", "")),
+        ("half <|assistant|>  an answer", ("half", "an answer")),
+        ("<|user|> a <|user|> b <|assistant|> c <|end|> d", ("a b", "c d")),
+        ("no line of a book", ("no line of a book", "")),
+    ],
+)
+def test_an_edit_begins_without_markers(tmp_path: Path, line: str, begun: tuple[str, str]) -> None:
+    (tmp_path / "book.txt").write_text(line)
+    assert [row.begun for row in read_books(tmp_path / "book.txt", None)] == [begun]
+
+
 def test_words_are_found_folded_in_any_order(books: tuple[Path, Path]) -> None:
     lines = read_books(*books)
     assert numbers(select(lines, "RUFUS dog")) == [4, 6]

@@ -128,3 +128,32 @@ def test_the_welcome_is_wrapped_as_in_the_frame_before(tmp_path: Path) -> None:
     play(scenario, tmp_path / "later")
     play(scenario, tmp_path / "first", first=True)
     assert widths == [80, 80]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", ["", "f2", "ctrl+p"])
+def test_a_terminal_of_a_few_columns_does_not_end_the_app(tmp_path: Path, key: str) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.until(lambda: "f1 help" in stage.footer())
+        if key:
+            await stage.press(key)
+        for columns in range(10, 0, -1):
+            await stage.pilot.resize_terminal(columns, 24)
+        await stage.pilot.resize_terminal(80, 24)
+        await stage.until(lambda: stage.app.screen.size.width == 80)
+
+    play(scenario, tmp_path)
+
+
+@pytest.mark.slow
+def test_a_low_terminal_shows_what_is_typed_while_answers_wait(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say("hello")
+        await stage.sees("5 five answers")
+        await stage.write("typed now")
+        for rows in (16, 12, 10, 8):
+            await stage.pilot.resize_terminal(40, rows)
+            await stage.sees("typed now")
+            await stage.sees("1 one answer")
+
+    play(scenario, tmp_path)

@@ -261,11 +261,33 @@ def test_forget_asks_first_and_needs_one_thing(shell: Shell) -> None:
         "Erase 1 ask and 0 lessons?"
         in shell.run("journal", "forget", "--ask", "1", stdin="y\n").stderr
     )
+    assert "--text is empty" in shell.fails("journal", "forget", "--text", "  ", "--yes")
     shell.run("journal", "forget", "--yes", status=2)
     shell.run("journal", "forget", "--all", "--ask", "1", status=2)
     assert "not in the journal" in shell.fails("journal", "forget", "--ask", "7", "--yes")
     assert "not in the journal" in shell.fails("journal", "forget", "--conversation", "7")
     assert "nowhere" in shell.fails("journal", "forget", "--text", "swordfish")
+
+
+def test_forget_names_the_lessons_first(shell: Shell) -> None:
+    rows = [json.dumps({"prompt": f"Where {n}?", "answer": "In Bergen."}) for n in range(22)]
+    file = shell.file("l.jsonl", "\n".join(rows))
+    shell.run("teach", "--file", str(file), "--no-wait")
+    file.unlink()
+    words = ("--text", "Bergen", "--keep-weights")
+    said = shell.run("journal", "forget", *words, stdin="y\n").stderr
+    assert "lesson 1: \u201cWhere 0?\u201d \u2192 \u201cIn Bergen.\u201d\n" in said
+    assert "lesson 20: " in said and "lesson 21: " not in said
+    assert "and 2 other lessons\nErase 0 asks and 22 lessons?" in said
+
+
+def test_a_long_message_is_cut_in_the_list(shell: Shell) -> None:
+    long = "word " * 1000
+    shell.rows("ask", long, "-n", "1")
+    (line,) = shell.run("journal", "show", "--asks").stdout.splitlines()
+    assert len(line) < 1000 and "word\u2026 -> " in line
+    (row,) = shell.rows("journal", "show", "--asks")
+    assert row["message"] == long.strip()
 
 
 def test_names_of_files_that_hold_what_is_erased_cannot_write_to_the_terminal(shell: Shell) -> None:

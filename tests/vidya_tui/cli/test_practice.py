@@ -199,6 +199,22 @@ def test_a_run_without_answers_is_told(gym: Shell) -> None:
     assert gym.rows("practice", "--samples", run) == []
 
 
+def test_no_runs_are_told(gym: Shell) -> None:
+    result = gym.run("practice", "--runs")
+    assert (result.stdout, result.stderr) == (
+        "",
+        "nothing was practised yet; `vidya practice chain_sum` begins\n",
+    )
+    assert gym.rows("practice", "--runs") == []
+
+
+def test_what_tasks_are_stands_in_one_column(shell: Shell) -> None:
+    told = {row["name"]: row["what"] for row in shell.rows("practice", "--list")}
+    lines = shell.run("practice", "--list").stdout.splitlines()
+    columns = {line.index(f" {told[line.split()[0]]}") for line in lines}
+    assert len(columns) == 1 and len(lines) == len(told)
+
+
 def test_options_are_told_before_the_model_is_loaded(gym: Shell) -> None:
     said = gym.fails("practice", "easy", "--option", "normalize=by_answer")
     assert "practice has no option 'normalize'" in said and "buffer_size" in said

@@ -38,6 +38,8 @@ def test_messages(typed: str, said: str) -> None:
         ("/correct\none", "correct", "one"),
         ("/train", "train", None),
         ("/train 12", "train", 12),
+        ("/undo", "undo", None),
+        ("/undo YES", "undo", "yes"),
         ("/rate Good", "rate", "good"),
         ("/rate off", "rate", "off"),
         ("/rate Bad shorter  please", "rate", "bad shorter  please"),
@@ -73,6 +75,9 @@ def test_commands(typed: str, name: str, argument: object) -> None:
         ("/rate", "/rate good, /rate bad, or /rate off"),
         ("/rate fine", "/rate good, /rate bad, or /rate off"),
         ("/new now", "/new takes nothing after it"),
+        ("/undo 5", "/undo takes back the last lesson, and no other"),
+        ("/undo " + "x" * 100, "/undo " + "x" * 39 + "\u2026: /undo takes back"),
+        ("/export " + "x" * 100, "/export " + "x" * 39 + "\u2026: not one of its words"),
     ],
 )
 def test_errors_say_what_to_type(typed: str, what: str) -> None:

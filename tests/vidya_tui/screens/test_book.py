@@ -327,3 +327,18 @@ def test_a_book_that_another_program_changed_is_not_overwritten(tmp_path: Path) 
         await stage.sees("other \u2192 line")
 
     play(scenario, tmp_path)
+
+
+def test_a_line_that_cannot_be_read_is_completed(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        write(stage, "<|user|> My dog?\n")
+        await stage.say("/book")
+        await stage.sees("cannot be read <|user|> My dog?")
+        await stage.press("e")
+        await stage.sees("Line 1 of your book")
+        await stage.write("Rufus.")
+        await stage.press("ctrl+s")
+        await stage.sees("My dog? \u2192 Rufus.")
+        assert text(stage) == "<|user|> My dog? <|assistant|> Rufus.\n"
+
+    play(scenario, tmp_path)
