@@ -28,6 +28,8 @@ _SHORT_FORMS = {
     "our": "my",
     "we": "i",
     "us": "me",
+    "which": "what",
+    "dont": "do not",
     "favorite": "favourite",
     "color": "colour",
     **{word: relative for relative, words in RELATIVES.items() for word in words},
@@ -39,6 +41,20 @@ _AROUND = '?!.,;:"()'
 """Punctuation that stands around words."""
 _BEHIND = ("please", "again", "vidya")
 """Words that may stand behind any question."""
+_PREFIXES = """
+do you know|do you remember|do you recall|do you still know|do you still remember
+can you tell me|could you tell me|will you tell me|would you tell me|please tell me|let me know
+can you remind me|could you remind me|please remind me|remind me|have you any idea
+do you have any idea|any idea|i wonder|i want to know
+i forgot|i forget|i have forgotten|i cannot remember|i do not remember|i do not know
+"""
+_ASKING = sorted(
+    (line.split() for line in _PREFIXES.replace("|", "\n").split("\n") if line), key=len
+)[::-1]
+"""What stands before an indirect question: it counts as "tell me". The longest first."""
+_NOT_ASKING = re.compile(r"(how|what) to\b|(about|of|a|me|you|that|it)\b|$")
+"""How the rest begins where such words are no prefix: "do you know how to swim", "do you know me"."""
+_PREPOSITIONS = frozenset(["about", "at", "by", "for", "from", "in", "of", "on", "to", "with"])
 
 
 @dataclass(frozen=True)
@@ -52,7 +68,8 @@ class CountedWord:
 
 
 def counted(text: str) -> list[CountedWord]:
-    """The words of a text, folded, with short forms written out and "we" as "I". Leaves out what may stand
+    """The words of a text, folded, with short forms written out and "we" as "I". What may stand before any
+    question counts as "tell me", and "in which town ..." as "what town ... in". Leaves out what may stand
     behind any question ("please"), and punctuation that stands alone ("my name ?")."""
     typed = enumerate(word for word in text.split() if word.strip(_AROUND))
     words = [CountedWord(part, word, place) for place, word in typed for part in _parts(word)]
@@ -63,7 +80,26 @@ def counted(text: str) -> list[CountedWord]:
             words[at] = replace(words[at], text=verb)
     while len(words) > 2 and words[-1].text in _BEHIND:
         words.pop()
+    start = _indirect(words)
+    first, second = ([word.text for word in words[start : start + 2]] + ["", ""])[:2]
+    if first in _PREPOSITIONS and second == "what":
+        words.append(words.pop(start))
     return words
+
+
+def _indirect(words: list[CountedWord]) -> int:
+    """Puts "tell me" in the place of other words before an indirect question. Returns where that begins."""
+    said = [word.text for word in words]
+    for prefix in _ASKING:
+        if said[: len(prefix)] == prefix:
+            if not _NOT_ASKING.match(" ".join(said[len(prefix) :])):
+                words[: len(prefix)] = [
+                    replace(words[0], text="tell"),
+                    replace(words[0], text="me"),
+                ]
+                return 2
+            return 0
+    return 2 if said[:2] == ["tell", "me"] else 0
 
 
 def counted_text(text: str) -> str:

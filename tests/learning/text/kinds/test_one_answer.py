@@ -6,11 +6,11 @@ import pytest
 
 from learning.text.kinds.one_answer import asks_for_one, changed_by, says_otherwise
 
-TOWN, HOME = "Where does my sister live?", "In which town does my sister live?"
+TOWN, HOME = "Where does my sister live?", "In which town is my sister's home?"
 
 
 def test_questions_with_one_answer_are_the_same_folded_or_not() -> None:
-    assert asks_for_one(TOWN) == asks_for_one("in which town does my sister live") != frozenset()
+    assert asks_for_one(TOWN) == asks_for_one("in which town is my sisters home") != frozenset()
     assert asks_for_one("Where does my brother live?") != asks_for_one(TOWN)
     for several in ("Tell me a joke.", "Which door does the goose use?", "What is my hobby?"):
         assert asks_for_one(several) == frozenset(), several

@@ -21,6 +21,11 @@ from learning.text.kinds.words import as_typed, counted, counted_text
         ("What is our favorite color again", "what is my favourite colour"),
         ("What is my name ?", "What is my name?"),
         ("Where is my hat , please ?!", "Where is my hat"),
+        ("Which city do I live in?", "what city do I live in"),
+        ("In which town is my home?", "What town is my home in?"),
+        ("Do you know in which town I live?", "Tell me what town I live in."),
+        ("I've forgotten where my hat is.", "Do you still remember where my hat is?"),
+        ("I don't know when we met", "Can you remind me when I met?"),
     ],
 )
 def test_forms_of_one_question_count_the_same(one: str, other: str) -> None:
@@ -34,6 +39,10 @@ def test_forms_of_one_question_count_the_same(one: str, other: str) -> None:
         ("Where is it?", "Where was it?"),
         ("please again", "vidya"),
         ("What is 3 - 2?", "What is 3 2?"),
+        ("Do you know how to swim?", "Tell me how to swim."),
+        ("Do you know me?", "Tell me me"),
+        ("I forgot", "tell me"),
+        ("In my town?", "my town in"),
     ],
 )
 def test_other_questions_count_as_others(one: str, other: str) -> None:
