@@ -111,7 +111,7 @@ def changed_words(questions: Sequence[str]) -> str:
         return ""
     if len(questions) == 1:
         return f"and \u201c{one_line(questions[0], 60)}\u201d is answered so too"
-    return f"and {len(questions)} other ways to ask are answered so too"
+    return f"and {counted(len(questions), 'other way')} to ask are answered so too"
 
 
 def cut(event: MessageCut) -> str:
