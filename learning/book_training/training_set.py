@@ -52,7 +52,8 @@ def plan(
     """
     taught = [] if book else [(x, to_task(tokenizer, x, context)) for x in journal.standing()]
     too_long = {x.id for x, task in taught if task.answer and task.answer.cut}
-    lessons = _latest_answers([(x, t) for x, t in taught if x.id not in too_long], context)
+    known = CurrentAnswers(replay.memory)
+    lessons = _latest_answers([(x, t) for x, t in taught if x.id not in too_long], known, context)
     chosen = book_rows(tokenizer, [book], context, skip_bad) if book else rows
     left_out = [row.place for row in chosen if not row.whole]
     left_out += [f"lesson {lesson}" for lesson in sorted(too_long)]
@@ -66,8 +67,7 @@ def plan(
             what = "holds no conversation" if book.exists() else "does not exist"
             raise NotFound(f"{book}: {what}", "give the path of a book, or none for Vidya's own")
     else:
-        latest = [*replay.memory, *(example for _, example in lessons)]
-        examples = list({example.prompt: example for example in latest}.values())
+        examples = list(({e.prompt: e for e in replay.memory} | known.by_prompt).values())
     new = {e.prompt for e in examples}
     rest = [e for e in replay.memory if e.prompt not in new]
     answers = {example.prompt: example.answer for example in [*examples, *rest]}
@@ -81,11 +81,11 @@ def plan(
 
 
 def _latest_answers(
-    lessons: Iterable[tuple[Lesson, LessonTask]], context: int
+    lessons: Iterable[tuple[Lesson, LessonTask]], known: CurrentAnswers, context: int
 ) -> list[tuple[Lesson, Example]]:
-    """The latest lesson with an answer for each prompt, with its example. lessons: oldest first."""
+    """The latest lesson with an answer for each prompt, with its example. lessons: oldest first. `known` is
+    given each of them, and loses answers that a later lesson only rejects."""
     latest: dict[str, tuple[Lesson, Example]] = {}
-    known = CurrentAnswers()
     for lesson, task in lessons:
         for changed in (e for answer in task.answers for e in known.give(answer, context)):
             if changed.prompt in latest:
@@ -96,6 +96,7 @@ def _latest_answers(
         for bad in task.rejected:  # an answer taught before is no longer wanted
             if bad.prompt in latest and gives(latest[bad.prompt][1], bad):
                 del latest[bad.prompt]
+                known.drop(bad.prompt)
     return list(latest.values())
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from learning.protocol.records import Lesson, Role, Turns
-from learning.text.asking import asks_in_any_order
+from learning.text.asking import asks_in_any_order, stands_alone
 from learning.text.kinds.one_answer import changed_by
 from learning.text.normalise import fold, fold_answer, fold_prompt
 
@@ -140,22 +140,23 @@ def _enough(shared: frozenset[str]) -> frozenset[str]:
 
 
 class Contradictions:
-    """The owner's lessons, to compare answers with. If several lessons have the same question, the last
-    counts."""
+    """The owner's lessons, to compare answers with. If several lessons have the same question, or ask for the
+    same thing in other words, the last counts."""
 
     def __init__(self, lessons: Iterable[Lesson] = ()) -> None:
         """lessons: those in effect, oldest first."""
-        self._claims: dict[int, _Claim] = {}
+        self._claims: dict[tuple[int, Turns], _Claim] = {}
         self.update(lessons)
 
     def update(self, lessons: Iterable[Lesson]) -> None:
-        """Replaces the lessons by these, oldest first. Lessons that have not changed are not parsed again."""
+        """Replaces the lessons by these, oldest first; those that a later one changes have its answer
+        (`as_changed`). Lessons that have not changed are not parsed again."""
         known, self._claims = self._claims, {}
-        for lesson in lessons:
-            old = known.get(lesson.id)
+        for lesson in as_changed(list(lessons)):
+            key = lesson.id or -1 - len(self._claims), lesson.prompt
+            old = known.get(key)
             fresh = old is None or old.lesson.answer != lesson.answer
-            number = lesson.id or -1 - len(self._claims)
-            self._claims[number] = old if old and not fresh else _claim(lesson)
+            self._claims[key] = old if old and not fresh else _claim(lesson)
         self._last = {claim.question: claim for claim in self._claims.values()}
         self._about: dict[str, list[_Claim]] = {}
         for claim in self._last.values():
@@ -224,15 +225,29 @@ def replacements(lessons: Sequence[Lesson]) -> dict[int, Lesson]:
     """Number of a lesson -> the later lesson whose answer counts instead: it answers a question that asks for
     the same thing in other words, and says otherwise (learning.text.kinds.one_answer). lessons: in effect,
     oldest first."""
-    asked = [x for x in lessons if x.answer and x.prompt]
-    changed = changed_by((x.prompt[-1].text, x.answer) for x in asked)
-    return {asked[earlier].id: asked[later] for earlier, later in changed.items()}
+    return {lessons[at].id: lessons[by] for at, by in _changed(lessons).items()}
 
 
 def as_changed(lessons: Sequence[Lesson]) -> list[Lesson]:
     """The lessons, where each one that has a replacement is the replacement, asked in its own words."""
-    later = replacements(lessons)
-    return [replace(later[x.id], prompt=x.prompt) if x.id in later else x for x in lessons]
+    by = _changed(lessons)
+    return [
+        replace(lessons[by[at]], prompt=x.prompt) if at in by else x for at, x in enumerate(lessons)
+    ]
+
+
+def asked_alone(lesson: Lesson) -> bool:
+    """Whether the lesson's question makes sense without what was said before it."""
+    prompt = lesson.prompt
+    return len(prompt) == 1 or (bool(prompt) and stands_alone(prompt[-1].text))
+
+
+def _changed(lessons: Sequence[Lesson]) -> dict[int, int]:
+    """Place of a lesson -> place of its replacement."""
+    places = [at for at, x in enumerate(lessons) if x.answer and asked_alone(x)]
+    changed = changed_by((lessons[at].prompt[-1].text, lessons[at].answer) for at in places)
+    pairs = ((places[at], places[by]) for at, by in changed.items())
+    return {at: by for at, by in pairs if fold(lessons[at].answer) != fold(lessons[by].answer)}
 
 
 def touches(message: str, other: str) -> bool:

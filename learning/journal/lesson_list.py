@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
+from weakref import WeakKeyDictionary
 
 from learning.channels import with_what_followed
 from learning.journal.contradictions import Contradictions, replacements
@@ -32,6 +33,10 @@ _MAIN, _WEAK, _LISTED = (
     of_kinds(kinds, "l") for kinds in (MAIN_KINDS, UNJUDGED, (*MAIN_KINDS, *UNJUDGED))
 )
 _STANDS = stands("l")
+BLOCK = 250
+"""Lessons that are compared in other words at a time."""
+_read = WeakKeyDictionary[LessonJournal, tuple[object, int, dict[int, int]]]()
+"""Journal -> (`lessons_mark`, number of the first lesson, what `_reworded` found)."""
 
 
 @dataclass(frozen=True)
@@ -158,10 +163,9 @@ def taught(store: LessonJournal, ids: Sequence[int]) -> list[Taught]:
 
 
 def _replacements(store: LessonJournal, ids: Sequence[int]) -> dict[int, int]:
-    """Lesson -> the newest later lesson of the owner with the same prompt and another answer, or one that
-    changes it in other words (learning.journal.contradictions.replacements)."""
-    in_effect = store.standing(min(ids, default=0))
-    reworded = {number: by.id for number, by in replacements(in_effect).items()}
+    """Lesson -> the newest later lesson of the owner with the same prompt and another answer; if there is
+    none, the one that changes it in other words (learning.journal.contradictions.replacements)."""
+    reworded = _reworded(store, min(ids, default=0))
     rows = store.rows(
         f"""WITH chosen AS (
             SELECT id, prompt, answer FROM lessons WHERE id IN (SELECT value FROM json_each(?))),
@@ -173,3 +177,14 @@ def _replacements(store: LessonJournal, ids: Sequence[int]) -> dict[int, int]:
         json.dumps(list(ids)),
     )
     return reworded | {int(lesson): int(by) for lesson, by in rows}
+
+
+def _reworded(store: LessonJournal, first: int) -> dict[int, int]:
+    """Lesson -> the later one that changes it in other words, for lessons from number `first` on. Read once
+    for BLOCK lessons, until a lesson changes."""
+    since, mark = first - first % BLOCK, store.lessons_mark()
+    known = _read.get(store)
+    if known is None or known[0] != mark or known[1] > since:
+        found = replacements(store.standing(since))
+        known = _read[store] = mark, since, {number: by.id for number, by in found.items()}
+    return known[2]

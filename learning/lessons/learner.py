@@ -17,6 +17,7 @@ from engine.storage.files import remove_leftovers
 from engine.tokenizers.load import load_tokenizer
 from learning.data.examples import Example, too_long
 from learning.home import Home
+from learning.journal.contradictions import as_changed
 from learning.journal.journal import Journal
 from learning.journal.lessons import MAIN_KINDS
 from learning.lessons.avoid import teach_or_avoid
@@ -159,8 +160,11 @@ class Learner:
         )
 
     def _task(self, lesson: Lesson) -> LessonTask:
-        """The lesson as examples, with the spellings of its question that the memory has."""
+        """The lesson as examples, with the wordings of its question that the memory has. One that a later
+        learned lesson changes has that one's answer."""
         context, replay = self.weights.model.config.context, self.replay
+        later = self.journal.lessons("learned", MAIN_KINDS, after=lesson.id)
+        lesson = replace(lesson, answer=as_changed([lesson, *later])[0].answer)
         task = to_task(self.tokenizer, lesson, context, self._rng, replay.frames)
         return as_worded_before(task, replay.memory, context)
 
@@ -217,7 +221,7 @@ class Learner:
         """Takes a published lesson into the memory, and journals the recall of book and lessons, and how well
         a known one was understood. others: see `understanding`."""
         replay = self.replay
-        for example in task.answers:
+        for example in (*task.remembered, *task.answers):
             replay.remember(example, task.variations)
         main = task.answers[-1] if task.answers and known else None
         if main:

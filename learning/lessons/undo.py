@@ -21,6 +21,7 @@ from learning.journal.lessons import RIDER_KINDS, WITHOUT, against
 from learning.lessons.avoid import teach_or_avoid
 from learning.lessons.consolidate import FORMS
 from learning.lessons.recipe import LessonTransaction, TeachResult, known_before
+from learning.memory.current_answers import CurrentAnswers
 from learning.memory.rewording import reworded
 from learning.memory.tasks import LessonTask, replacement_lesson, to_task
 from learning.memory.transaction import Commit
@@ -30,6 +31,7 @@ from learning.models.weights import Weights
 from learning.objectives.forward import knowledge
 from learning.protocol.events import UndoDone
 from learning.protocol.records import Lesson, LessonState
+from learning.text.normalise import fold
 
 
 def missing(lesson: Lesson) -> LessonState:
@@ -131,22 +133,26 @@ def _task_against(
     transaction: LessonTransaction, tokenizer: Tokenizer, lesson: Lesson
 ) -> LessonTask | None:
     """The task that undoes a lesson; None if it has no answer to avoid. Rejects nothing if a book or another
-    lesson gives the same answer."""
+    lesson gives the same answer. The questions whose answers the lesson changed have their own ones again."""
     if not lesson.answer or not lesson.prompt or lesson.kind in ("practice", *RIDER_KINDS):
         return None
     context, replay = transaction.weights.model.config.context, transaction.caches.replay
     right = {e.prompt: e for e in replay.memory}
     wrong = to_task(tokenizer, replace(lesson, rejected=()), context).answers
-    other, asked = replacement_lesson(lesson), wrong[0].prompt
+    known = CurrentAnswers(replay.memory)
+    other, asked = replacement_lesson(lesson, known), wrong[0].prompt
     task, bad = LessonTask(None), tuple(wrong)
     if asked in right:
         bad = () if right[asked].answer == wrong[0].answer else bad
         wordings = reworded(tokenizer, right[asked], replay.frames, context, transaction.rng)
         task = LessonTask(right[asked], variations=wordings)
+    elif fold(known.elsewhere(lesson.prompt[-1].text)) == fold(lesson.answer):
+        bad = ()
     elif other:
         task = to_task(tokenizer, other, context, transaction.rng, replay.frames)
     forms = {e.prompt: e for e in task.forms}
-    forms |= {e.prompt: right[e.prompt] for e in wrong[1:] if e.prompt in right}
+    changed = [e for answer in wrong for e in known.give(answer, context)]
+    forms |= {e.prompt: right[e.prompt] for e in (*changed, *wrong[1:]) if e.prompt in right}
     return replace(task, rejected=bad, forms=tuple(forms.values()))
 
 

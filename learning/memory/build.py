@@ -72,7 +72,8 @@ def build_replay(
                 known.drop(bad.prompt)
     replay.avoid(avoided)
     claimed = {*said, *(e.prompt for e in replay.book)}
-    for other in filter(None, map(replacement_lesson, journal.undone_by_training(version))):
+    undone = journal.undone_by_training(version)
+    for other in filter(None, (replacement_lesson(x, known) for x in undone)):
         task = to_task(tokenizer, other, context, random.Random(other.id), frames)
         said |= {e.prompt: (e, task.variations) for e in task.answers if e.prompt not in claimed}
     replay.remember_all(said.values())

@@ -8,6 +8,7 @@ from learning.data.examples import Example, answered_by
 from learning.text.asking import stands_alone
 from learning.text.kinds.one_answer import asks_for_one, says_otherwise
 from learning.text.kinds.recognise import Asked
+from learning.text.normalise import fold
 
 _TURN = " / "
 """Between the turns of a folded prompt."""
@@ -20,7 +21,7 @@ class CurrentAnswers:
         self.by_prompt = {e.prompt: e for e in examples}
         self._of_what: dict[Asked, dict[str, None]] | None = None
         """What is asked, where that has one right answer at a time -> the prompts that end with such a
-        question. None: not needed so far."""
+        question. Behind other talk only those that make sense alone. None: not needed so far."""
 
     def give(self, example: Example, context: int) -> list[Example]:
         """Records the example as the current answer to its prompt.
@@ -28,14 +29,14 @@ class CurrentAnswers:
         It is also given to the same question after other talk, if that has the old answer, and to other
         questions that ask for the same thing, if they have an answer that says otherwise
         (learning.text.kinds.one_answer). Returns these changed examples. Left out are those that would have
-        more than `context` ids, and all if the question makes no sense alone.
+        more than `context` ids, and all if there is talk before the question.
         """
         old, question = self.by_prompt.get(example.prompt), example.prompt
         self._record(example)
-        if _TURN in question or not stands_alone(question):
+        if _TURN in question:
             return []
         found = {e.prompt: e for e in self._worded_otherwise(example)}
-        if old and old.answer != example.answer:
+        if old and old.answer != example.answer and stands_alone(question):
             talks = (e for e in self.by_prompt.values() if e.prompt.endswith(f"{_TURN}{question}"))
             found |= {e.prompt: e for e in talks if e.answer == old.answer}
         changed = [answered_by(e, example.answer, example.said) for e in found.values()]
@@ -43,6 +44,11 @@ class CurrentAnswers:
         for one in changed:
             self._record(one)
         return changed
+
+    def elsewhere(self, question: str) -> str:
+        """What is answered to another question that asks for the same one thing; empty if nothing is."""
+        others = (e for e in self._asking(question) if _last(e.prompt) != fold(question))
+        return next((e.said for e in others), "")
 
     def drop(self, prompt: str) -> None:
         """Forgets the answer to a prompt."""
@@ -56,23 +62,28 @@ class CurrentAnswers:
     def _worded_otherwise(self, example: Example) -> Iterator[Example]:
         """The examples whose questions ask for the same thing in other words, and whose answers say
         otherwise."""
-        if not (asked := asks_for_one(example.prompt)):
+        for other in self._asking(example.prompt):
+            last = _last(other.prompt)
+            if last != example.prompt and says_otherwise(
+                example.prompt, example.said, last, other.said
+            ):
+                yield other
+
+    def _asking(self, question: str) -> Iterator[Example]:
+        """The examples whose questions ask for the same one thing, those in the same words too."""
+        if not (asked := asks_for_one(question)):
             return
         if self._of_what is None:
             self._of_what = {}
             for prompt in self.by_prompt:
                 self._index(self._of_what, prompt)
         for prompt in self._of_what.get(asked, ()):
-            other, last = self.by_prompt.get(prompt), _last(prompt)
-            if (
-                other
-                and last != example.prompt
-                and says_otherwise(example.prompt, example.said, last, other.said)
-            ):
+            if other := self.by_prompt.get(prompt):
                 yield other
 
     def _index(self, found: dict[Asked, dict[str, None]], prompt: str) -> None:
-        if asked := asks_for_one(_last(prompt)):
+        last = _last(prompt)
+        if (asked := asks_for_one(last)) and (last == prompt or stands_alone(last)):
             found.setdefault(asked, {})[prompt] = None
 
 

@@ -156,8 +156,8 @@ def with_wordings(
 def as_worded_before(task: LessonTask, memory: Iterable[Example], context: int) -> LessonTask:
     """The task with its answer given to other spellings of its question in the memory too, and to what
     `CurrentAnswers` changes: the question after other talk, and other questions that ask for the same thing.
-    Otherwise "Where do I live?" would keep the old answer after "where do i live" was corrected. Adds at most
-    WORDED_BEFORE examples."""
+    Otherwise "Where do I live?" would keep the old answer after "where do i live" was corrected. The first of
+    more than WORDED_BEFORE examples are only remembered so."""
     if task.answer is None:
         return task
     body, said = task.answer.answer, task.answer.said
@@ -171,13 +171,14 @@ def as_worded_before(task: LessonTask, memory: Iterable[Example], context: int) 
         head = asked(example)
         if head not in heads and len(head + body) <= context:
             found[head] = answered_by(example, body, said)
-    return replace(task, reworded=tuple(found.values())[-WORDED_BEFORE:])
+    others = tuple(found.values())
+    return replace(task, reworded=others[-WORDED_BEFORE:], remembered=others[:-WORDED_BEFORE])
 
 
 def changed_questions(task: LessonTask) -> tuple[str, ...]:
-    """The questions of `reworded` that ask in other words, as they were typed."""
+    """The questions of `remembered` and `reworded` that ask in other words, as they were typed."""
     own = task.answer.question if task.answer else ""
-    other = {fold(e.question): e.question for e in task.reworded}
+    other = {fold(e.question): e.question for e in (*task.remembered, *task.reworded)}
     return tuple(text for folded, text in other.items() if folded != fold(own))
 
 
@@ -198,6 +199,8 @@ class LessonTask:
     """The answer after further forms of the question; these must be known too."""
     reworded: tuple[Example, ...] = ()
     """The answer after other wordings of the question that the memory has; these must be known too."""
+    remembered: tuple[Example, ...] = ()
+    """The answer after still more of these wordings; only remembered, and so replayed with later lessons."""
 
     @property
     def answers(self) -> list[Example]:
@@ -207,7 +210,7 @@ class LessonTask:
     @property
     def prompts(self) -> set[str]:
         """Folded questions whose earlier answers this lesson replaces."""
-        return {self.prompt, *(e.prompt for e in self.answers)}
+        return {self.prompt, *(e.prompt for e in (*self.remembered, *self.answers))}
 
     @property
     def judged(self) -> list[Example]:
@@ -243,13 +246,17 @@ NOT_KNOWN = "I do not know that yet. Will you teach me?"
 """The shipped book's answer to a question that it does not know."""
 
 
-def replacement_lesson(lesson: Lesson) -> Lesson | None:
-    """The lesson that replaces one that is undone. It teaches the answer from before the correction, or
-    NOT_KNOWN for a question that the owner had answered, and rejects the undone answer. None for picks and
-    ratings, because their answers were the model's own."""
-    if lesson.kind not in ("correction", "example") or not lesson.answer or not lesson.prompt:
+def replacement_lesson(lesson: Lesson, known: CurrentAnswers) -> Lesson | None:
+    """The lesson that replaces one that is undone, and rejects its answer. It teaches what is known of the
+    same thing in other words. Otherwise it teaches the answer from before the correction, or NOT_KNOWN for a
+    question that the owner had answered. Otherwise None for picks and ratings, because their answers were the
+    model's own. known: what the memory has without the lesson."""
+    if not lesson.answer or not lesson.prompt:
         return None
-    text = lesson.replaces or (NOT_KNOWN if is_question(lesson.prompt[-1].text) else "")
+    question = lesson.prompt[-1].text
+    text = known.elsewhere(question)
+    if not text and lesson.kind in ("correction", "example"):
+        text = lesson.replaces or (NOT_KNOWN if is_question(question) else "")
     if text in ("", lesson.answer):
         return None
     return replace(lesson, answer=text, rejected=(lesson.answer,), replaces=None)

@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from itertools import chain
 from pathlib import Path
 
-from learning.journal.contradictions import as_changed
+from learning.journal.contradictions import as_changed, asked_alone
 from learning.journal.journal import Journal
 from learning.memory.tasks import NOT_KNOWN
 from learning.protocol.records import Lesson
@@ -65,9 +65,7 @@ class Known:
         ]
         lessons = as_changed([x for x in lessons if x.prompt])
         answered = [x for x in lessons if x.answer]
-        pairs = _without_rejected(pairs, lessons)
-        changed = changed_by(pairs)
-        pairs = [(pair[0], pairs[changed.get(at, at)][1]) for at, pair in enumerate(pairs)]
+        pairs = _without_rejected(_changed(pairs, lessons), lessons)
         states = {fold(x.prompt[-1].text): x.state for x in answered}
         need = [(fold(e.answer), fold(e.question)) for e in entries if e.heading.startswith(NEED)]
         texts = [answer for _, answer in pairs]
@@ -188,6 +186,15 @@ class Known:
     @cached_property
     def _stated(self) -> list[str]:
         return [f"{question} {answer}".casefold() for _, question, answer in self.pairs]
+
+
+def _changed(lines: Sequence[tuple[str, str]], lessons: Iterable[Lesson]) -> list[tuple[str, str]]:
+    """The (question, answer) of books, with the answer of a lesson that changes it in other words
+    (learning.text.kinds.one_answer)."""
+    taught = [(x.prompt[-1].text, x.answer) for x in lessons if x.answer and asked_alone(x)]
+    pairs = [*lines, *taught]
+    changed = changed_by(pairs, len(lines))
+    return [(line[0], pairs[changed.get(at, at)][1]) for at, line in enumerate(lines)]
 
 
 def _without_rejected(

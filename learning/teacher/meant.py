@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from learning.journal.contradictions import as_changed, same_person
+from learning.journal.contradictions import as_changed, asked_alone, same_person
 from learning.protocol.records import Lesson
 from learning.text.another import asks_another
-from learning.text.asking import asks_in_any_order, asks_in_english, fits, stands_alone
+from learning.text.asking import asks_in_any_order, asks_in_english, fits
 from learning.text.content import content_words
 from learning.text.normalise import fold
 
@@ -29,25 +29,20 @@ def recallable(lessons: Sequence[Lesson]) -> list[Lesson]:
     newest of each question, at most NEWEST. One that a later lesson changes has the later one's answer
     (`as_changed`)."""
     latest: dict[str, Lesson] = {}
-    for lesson in lessons:
+    for lesson in as_changed(lessons):
         if not lesson.prompt or not lesson.prompt[-1].text.strip():
             continue
         question = lesson.prompt[-1].text
         # an answer that is only to be avoided ends an earlier one too
         latest.pop(folded(question), None)
-        if lesson.answer and _alone(lesson):
+        if lesson.answer and asked_alone(lesson):
             latest[folded(question)] = lesson
-    return as_changed(list(latest.values())[-NEWEST:])
-
-
-def _alone(lesson: Lesson) -> bool:
-    """Whether the question makes sense without what was said before it."""
-    return len(lesson.prompt) == 1 or stands_alone(question_of(lesson))
+    return list(latest.values())[-NEWEST:]
 
 
 def _asks(lesson: Lesson) -> bool:
     """Whether it answers a question that makes sense alone, and no greeting or remark."""
-    return bool(lesson.prompt) and _alone(lesson) and asks_in_english(question_of(lesson))
+    return asked_alone(lesson) and asks_in_english(question_of(lesson))
 
 
 def general_answers(lessons: Sequence[Lesson]) -> frozenset[str]:

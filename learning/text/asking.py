@@ -42,8 +42,12 @@ def asks_yes_or_no(message: str) -> bool:
 def stands_alone(question: str) -> bool:
     """Whether a question makes sense without the talk before it: it has at least three words, none of which
     refers back. "Why?" and "and then" do not."""
-    words = fold(question).split()
-    return len(words) >= 3 and _LEANING.isdisjoint(words)
+    return len(fold(question).split()) >= 3 and not refers_back(question)
+
+
+def refers_back(question: str) -> bool:
+    """Whether a word of the question refers to what was said before: "How old is she?"."""
+    return not _LEANING.isdisjoint(fold(question).split())
 
 
 def is_question(message: str) -> bool:

@@ -43,12 +43,16 @@ class Edits:
         if taught.state == "waiting" and not taught.unjudged:
             raise VidyaError(f"lesson {lesson.id} waits to be learned already", "give it a moment")
         if taught.state == "taken_back" or taught.replaced_by or taught.unjudged:
-            old = journal.lesson(taught.replaced_by).answer if taught.replaced_by else None
+            later = journal.lesson(taught.replaced_by) if taught.replaced_by else None
+            # one that was replaced in other words has its own line of the book
+            old = later.answer if later and later.prompt == lesson.prompt else None
             (fresh,) = journal.add_lessons([learn_again(lesson, old)], ask=taught.ask)
             words = f"lesson {lesson.id} is taught again, as lesson {fresh.id}"
             try:
-                if lesson.answer and lesson.prompt:
-                    self._book.replace(lesson.prompt[-1].text, old or None, lesson.answer)
+                question = lesson.prompt[-1].text if lesson.prompt else ""
+                there = self._book.answer_to(question, without=old) == lesson.answer
+                if lesson.answer and question and not there:
+                    self._book.replace(question, old or None, lesson.answer)
             finally:
                 self._learn()
             return words

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 
+from learning.text.asking import refers_back
 from learning.text.kinds.relations import (
     BLANK,
     FOLDER,
@@ -182,19 +183,29 @@ def recognise(question: str, *, folded: bool = False) -> list[Recognised]:
     return [*found.values()]
 
 
-@lru_cache(maxsize=1 << 15)  # ten thousand lessons, as they were typed and folded, and the book
 def what_is_asked(question: str) -> Asked:
     """The same for two questions that ask for the same thing in different words; empty if the question is
     of no known kind. Compare questions that are all folded or none: signs and apostrophes tell more kinds."""
-    return frozenset(
-        (
-            found.relation.name,
-            found.told,
-            counted_text(found.person.text),
-            *((letter, counted_text(value.text)) for letter, value in found.slots.items()),
-        )
-        for found in recognise(question, folded=True)
-    )
+    return _asked(question)[0]
+
+
+def has_one_answer(question: str) -> bool:
+    """Whether what is asked has one right answer at a time, however it is asked. False for a question of no
+    known kind, and where whom or what it is about was said before ("How old is that?")."""
+    return _asked(question)[1]
+
+
+@lru_cache(maxsize=1 << 15)  # ten thousand lessons, as they were typed and folded, and the book
+def _asked(question: str) -> tuple[Asked, bool]:
+    """(`what_is_asked`, `has_one_answer`)."""
+    asked, one = set[tuple[object, ...]](), True
+    for found in recognise(question, folded=True):
+        person = counted_text(found.person.text)
+        things = {letter: counted_text(value.text) for letter, value in found.slots.items()}
+        asked.add((found.relation.name, found.told, person, *things.items()))
+        one &= found.relation.one_for(found.line)
+        one &= not any(map(refers_back, (person, *things.values())))
+    return frozenset(asked), one and bool(asked)
 
 
 def asks_the_same(message: str, question: str) -> bool:

@@ -19,7 +19,7 @@ _FRAMES, _VALUES = "frames.txt", "values.txt"
 BLANK = re.compile(r"\{(a )?(\w+)\}|<(\w+)>")
 """A blank of a frame: a slot or pronoun, with "a " before it if its article is wanted, or a verb."""
 _FORMS = {"be": ("am", "are", "is"), "was": ("was", "were", "was"), "have": ("have", "have", "has")}
-_KINDS_OF_LINES = set("tqpyah")
+_KINDS_OF_LINES = set("tqQpyah")
 _HEADER = re.compile(r"= +(\S+) +(me|any|none)((?: +[A-Z]:\S+)*)( +one)? *")
 
 
@@ -45,10 +45,14 @@ class QuestionKind:
     slots: Mapping[str, str] = field(hash=False)
     """Letter -> list of values; `*`: any phrase."""
     lines: Mapping[str, tuple[str, ...]] = field(hash=False)
-    """t, q, p, y, a, h -> frames."""
+    """t, q, p, y, a, h -> frames. Q: those frames of q whose right answer may be another one."""
     one: bool
     """A question of the kind has one right answer at a time, for the same person and thing. False: it may
     have several side by side."""
+
+    def one_for(self, frame: str) -> bool:
+        """Whether a question of this frame has the one right answer that the kind has at a time."""
+        return self.one and frame not in self.lines.get("Q", ())
 
 
 @dataclass(frozen=True)
@@ -104,7 +108,8 @@ def read_relations(*files: Path) -> Iterator[QuestionKind]:
             elif kind == "+":
                 here = lines[text.strip()]
             elif kind in _KINDS_OF_LINES:
-                here.setdefault(kind, []).append(text)
+                for each in {kind, kind.lower()}:
+                    here.setdefault(each, []).append(text)
     for name, found in lines.items():
         frames = {kind: tuple(dict.fromkeys(texts)) for kind, texts in found.items()}
         _, who, slots, one = heads[name].groups()

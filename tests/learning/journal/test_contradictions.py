@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from learning.journal.contradictions import Contradictions, as_changed, replacements, touches
@@ -146,3 +148,30 @@ def test_a_later_lesson_in_other_words_replaces_the_earlier_one() -> None:
     assert replacements([old, bad, new, cat]) == {1: new}
     as_new = Lesson("example", old.prompt, new.answer, id=3)
     assert as_changed([old, bad, new, cat]) == [as_new, bad, new, cat]
+
+
+def test_an_answer_is_compared_with_what_a_later_lesson_says_in_other_words() -> None:
+    old = lesson("Where does my sister live?", "Your sister lives in Oslo.", number=1)
+    new = lesson("In which town does my sister live?", "Your sister lives in Bergen.", number=2)
+    found = Contradictions([old, new])
+    for question in (old.prompt[-1].text, new.prompt[-1].text):
+        assert found.against(question, "Your sister lives in Bergen.") is None
+        against = found.against(question, "Your sister lives in Oslo.")
+        assert against and (against.id, against.answer) == (2, new.answer)
+    found.update([old])
+    assert found.against(old.prompt[-1].text, old.answer) is None
+
+
+def test_a_question_after_talk_changes_others_if_it_makes_sense_alone() -> None:
+    talk = (Turn("user", "Hi"), Turn("assistant", "Hello"))
+    old = lesson("What is my job?", "Cook.", number=1)
+    short = replace(old, prompt=(*talk, Turn("user", "My job?")), answer="Pilot.", id=2)
+    whole = replace(short, prompt=(*talk, Turn("user", "What do I work as?")))
+    assert replacements([old, short]) == {}
+    assert replacements([old, whole]) == {1: whole}
+
+
+def test_lessons_without_numbers_are_told_apart() -> None:
+    old, new = lesson("What is my job?", "Cook."), lesson("What do I work as?", "Pilot.")
+    cat = lesson("What is my cat called?", "Tom.")
+    assert as_changed([old, cat, new]) == [replace(new, prompt=old.prompt), cat, new]

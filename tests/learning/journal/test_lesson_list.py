@@ -112,3 +112,15 @@ def test_a_lesson_changed_in_other_words_is_replaced_until_the_change_is_taken_b
     assert [one.replaced_by for one in taught(journal, [1, 2])] == [2, None]
     journal.retract(2)
     assert [one.replaced_by for one in taught(journal, [1, 2])] == [None, None]
+
+
+def test_what_is_taught_once_more_after_a_change_in_other_words_replaces_that(
+    journal: Journal,
+) -> None:
+    first, second = "What is my dog called?", "What's my dog's name?"
+    journal.add_lessons([example(first, "Rex."), example(second, "Max.")])
+    assert [one.replaced_by for one in taught(journal, [2])] == [None]
+    assert [one.replaced_by for one in taught(journal, [1, 2])] == [2, None]
+    journal.add_lessons([example(first, "Rex.")])
+    assert [one.replaced_by for one in taught(journal, [2, 3])] == [3, None]
+    assert [one.replaced_by for one in taught(journal, [1])] == [None], "lesson 3 says the same"

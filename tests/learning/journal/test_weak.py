@@ -224,3 +224,13 @@ def test_what_was_learned_with_a_share_waits_again_without_it_when_the_judgement
     assert [rider.id for rider in journal.riders()] == [weak.id]
     again = Leading(journal).weighed(weak)
     assert again and again.weight == 0.1
+
+
+def test_one_that_was_right_before_a_change_in_other_words_does_not_teach(
+    journal: Journal,
+) -> None:
+    journal.add_lessons(
+        [Lesson("example", ASKED, FALSE), Lesson("example", said("What's my dog's name?"), TRUE)]
+    )
+    assert weak_lessons([left(FALSE)], journal) == []
+    assert weak_lessons([left(TRUE)], journal) == [left(TRUE)]

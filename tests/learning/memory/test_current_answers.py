@@ -79,3 +79,23 @@ def test_what_may_have_several_answers_keeps_them(example: Make) -> None:
     )
     unknown = example("Which door does the goose use?", answer="The left one.")
     assert CurrentAnswers((unknown,)).give(joke, CONTEXT) == [], "it is of no known kind"
+
+
+def test_what_is_answered_elsewhere(example: Make) -> None:
+    oslo = example("Where does my sister live?", answer="In Oslo.")
+    known = CurrentAnswers((oslo,))
+    assert known.elsewhere("In which town does my sister live?") == "In Oslo."
+    assert known.elsewhere("where does my sister live") == "", "these are its own words"
+    assert known.elsewhere("Where does my brother live?") == known.elsewhere("Why?") == ""
+
+
+def test_a_short_question_is_changed_only_where_it_stands_alone(example: Make) -> None:
+    short = example("My job?", answer="Cook.")
+    after_talk = example("Hi", "Hello", "My job?", answer="Cook.")
+    known = CurrentAnswers((short, after_talk))
+    changed = known.give(example("What is my job?", answer="Pilot."), CONTEXT)
+    assert [e.prompt for e in changed] == [short.prompt]
+    back = known.give(example("My job?", answer="Cook."), CONTEXT)
+    assert [e.prompt for e in back] == ["what is my job"]
+    in_talk = example("Hi", "Hello", "What is my job?", answer="Nurse.")
+    assert known.give(in_talk, CONTEXT) == [], "there is talk before it"

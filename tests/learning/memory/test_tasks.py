@@ -8,16 +8,18 @@ import pytest
 
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, from_answer, gives
+from learning.memory.current_answers import CurrentAnswers
 from learning.memory.tasks import NOT_KNOWN, replacement_lesson, to_task
-from learning.protocol.records import Lesson, Turn
+from learning.protocol.records import Lesson, LessonKind, Turn
 from learning.text.blame import last_sentence, these_words
 from personality.book import read_book, shipped_book_path
 
 TAUGHT = Lesson("example", (Turn("user", "Where do I live?"),), "In Ghent.", id=3)
+NOTHING = CurrentAnswers()
 
 
 def test_vidya_does_not_know_what_the_owner_had_told() -> None:
-    other = replacement_lesson(TAUGHT)
+    other = replacement_lesson(TAUGHT, NOTHING)
     assert other == replace(TAUGHT, answer=NOT_KNOWN, rejected=("In Ghent.",))
     said = {turns[-1][1] for turns in (entry.turns for entry in read_book(shipped_book_path()))}
     assert NOT_KNOWN in said, "the book's own words"
@@ -25,7 +27,7 @@ def test_vidya_does_not_know_what_the_owner_had_told() -> None:
 
 def test_what_stood_before_a_correction_stands_again() -> None:
     corrected = replace(TAUGHT, kind="correction", rejected=("In Paris.",), replaces="In Paris.")
-    other = replacement_lesson(corrected)
+    other = replacement_lesson(corrected, NOTHING)
     assert other and (other.answer, other.rejected) == ("In Paris.", ("In Ghent.",))
     assert other.replaces is None
 
@@ -43,7 +45,18 @@ def test_what_stood_before_a_correction_stands_again() -> None:
     ],
 )
 def test_elsewhere_there_is_nothing_to_say_instead(lesson: Lesson) -> None:
-    assert replacement_lesson(lesson) is None
+    assert replacement_lesson(lesson, NOTHING) is None
+
+
+@pytest.mark.parametrize("kind", ["example", "correction", "pick"])
+def test_what_is_known_in_other_words_is_said_again(
+    tiny_tokenizer: Tokenizer, kind: LessonKind
+) -> None:
+    other = from_answer(tiny_tokenizer, (Turn("user", "In which town do I live?"),), "In Rome.", 64)
+    undone = replace(TAUGHT, kind=kind, replaces="In Paris.")
+    found = replacement_lesson(undone, CurrentAnswers((other,)))
+    assert found and (found.answer, found.rejected) == ("In Rome.", ("In Ghent.",))
+    assert replacement_lesson(replace(undone, answer="In Rome."), CurrentAnswers((other,))) is None
 
 
 BAD = "Cats purr. They are fish. So they swim."

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from learning.memory.tasks import NOT_KNOWN
+import random
+from dataclasses import replace
+
+import pytest
+
+from engine.tokenizers.tokenizer import Tokenizer
+from learning.memory.current_answers import CurrentAnswers
+from learning.memory.tasks import NOT_KNOWN, to_task
 from learning.protocol.records import Lesson, Turn
 from learning.teacher.known import Known
+from learning.teacher.meant import recallable
+from learning.text.asking import stands_alone
 from learning.text.comfort import CRISIS
 from learning.text.normalise import fold
 from personality.book import BookEntry, parse_line
+from tests.learning.memory.test_build import drawn
 
 QUESTION = "Where do I live?"
 PROMPT = (Turn("user", QUESTION),)
@@ -92,3 +102,29 @@ def test_what_was_taught_for_the_same_thing_in_other_words_is_known() -> None:
     assert not known.of_same_kind("what's my cat's name", SISTER)
     assert not known.of_same_kind("what's my cat's name", "Your cat is called Tom.")
     assert known.fits_all(NOT_KNOWN) and known.fits_all(CRISIS) and not known.fits_all(CAT)
+
+
+def test_lines_of_books_do_not_change_each_other() -> None:
+    lines = ("What is my job? <|assistant|> Cook.", "What do I work as? <|assistant|> Pilot.")
+    entries = [BookEntry(parse_line(f"<|user|> {line}"), 1, "") for line in lines]
+    assert Known.of(entries, ()).latest == {"what is my job": "cook", "what do i work as": "pilot"}
+    nurse = Lesson("example", (Turn("user", "Which job do I have?"),), "Nurse.", id=1)
+    assert set(Known.of(entries, (nurse,)).latest.values()) == {"nurse"}
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_check_and_recall_have_the_answers_of_the_memory(
+    tiny_tokenizer: Tokenizer, seed: int
+) -> None:
+    rng, memory = random.Random(seed), CurrentAnswers()
+    lessons = [replace(drawn(rng), id=n, state="learned") for n in range(1, 41)]
+    lessons = [lesson for lesson in lessons if lesson.answer]
+    for lesson in lessons:
+        for example in to_task(tiny_tokenizer, lesson, 128).answers:
+            memory.give(example, 128)
+    known = Known.of((), lessons).latest
+    recalled = {fold(x.prompt[-1].text): fold(x.answer) for x in recallable(lessons)}
+    alone = {p: e for p, e in memory.by_prompt.items() if " / " not in p and stands_alone(p)}
+    assert len(alone) > 5
+    for prompt, example in alone.items():
+        assert known[prompt] == recalled[prompt] == fold(example.said), prompt

@@ -168,3 +168,14 @@ def test_the_model_is_asked_with_what_it_is_to_see(
     finally:
         teacher.close()
     assert asked == [[("user", "What is my dog called?")]]
+
+
+def test_an_answer_that_is_right_since_a_change_in_other_words_is_seen() -> None:
+    old = Lesson("example", said("Where does my son live?"), "Your son lives in Oslo.", id=1)
+    town = said("In which town does my son live?")
+    new = Lesson("example", town, "Your son lives in Rome.", id=2)
+    for answer in ("Your son lives in Oslo.", "Your son lives in Rome."):
+        texts = ("Where does my son live?", answer, "Is it warm?")
+        right = answer == new.answer
+        found = seen(said(*texts), unjudged(*texts), Contradictions([old, new]))
+        assert found == (said(*texts) if right else said(texts[-1])), answer

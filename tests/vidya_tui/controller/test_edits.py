@@ -44,6 +44,24 @@ def test_a_replaced_lesson_that_is_taught_again_replaces_the_later_one(tmp_path:
     talk.journal.close()
 
 
+def test_a_lesson_that_was_replaced_in_other_words_has_its_line_of_the_book_once(
+    tmp_path: Path,
+) -> None:
+    talk = Talk(tmp_path)
+    lines = [("What is my job?", "You are a cook."), ("What do I work as?", "You are a pilot.")]
+    for question, answer in lines:
+        talk.session.say(question)
+        talk.session.correct(answer)
+    (old,) = taught(talk.journal, [1])
+    assert old.replaced_by == 2
+    Edits(talk.session, talk.book_path).teach_again(old)
+    assert talk.last_lesson().replaces is None
+    assert talk.book == lines
+    talk.session.undo()
+    assert sorted(talk.book) == sorted(lines)
+    talk.journal.close()
+
+
 def test_a_change_of_a_lesson_leaves_the_branch_that_is_shown(start: Start) -> None:
     talk = start()
     session = talk.session

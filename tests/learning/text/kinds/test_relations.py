@@ -110,6 +110,24 @@ def test_one_right_answer_is_the_last_word_of_a_header(tmp_path: Path) -> None:
     assert (home.slots, tea.slots) == ({"X": "town", "T": "beside"}, {})
 
 
+def test_some_questions_of_a_kind_with_one_answer_may_have_another(tmp_path: Path) -> None:
+    file = tmp_path / "kinds.txt"
+    file.write_text("= me none one\nq My name?\nQ Who am I?\n= tea none\nq Tea?\n")
+    name, tea = read_relations(file)
+    assert name.lines["q"] == ("My name?", "Who am I?")
+    assert [name.one_for(line) for line in name.lines["q"]] == [True, False]
+    assert not tea.one_for("Tea?")
+
+
+def test_only_kinds_with_one_answer_have_such_questions(
+    everything: tuple[QuestionKind, ...],
+) -> None:
+    loose = {relation.name: relation.lines["Q"] for relation in everything if "Q" in relation.lines}
+    named = {relation.name: relation for relation in everything}
+    assert [name for name in loose if not named[name].one] == []
+    assert [n for n, lines in loose.items() if len(named[n].lines["q"]) - len(lines) < 2] == []
+
+
 @pytest.mark.parametrize(
     "header",
     [
