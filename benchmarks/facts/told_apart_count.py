@@ -46,7 +46,7 @@ class Wording:
     kind: str
     text: str
     lesson: Lesson
-    """That it is about, or, if its kind is not one of MEANT, that it resembles."""
+    """Of a rewording or paraphrase: the lesson that it asks for. Else a lesson with a question like it."""
 
 
 @dataclass(frozen=True)

@@ -149,8 +149,8 @@ class Contradictions:
         self.update(lessons)
 
     def update(self, lessons: Iterable[Lesson]) -> None:
-        """Replaces the lessons by these, oldest first; those that a later one changes have its answer
-        (`as_changed`). Lessons that have not changed are not parsed again."""
+        """Replaces the lessons by these, oldest first. If a later lesson changes an earlier one, the earlier
+        question gets the later answer (`as_changed`). Lessons that stay the same are not parsed again."""
         known, self._claims = self._claims, {}
         for lesson in as_changed(list(lessons)):
             key = lesson.id or -1 - len(self._claims), lesson.prompt

@@ -20,8 +20,8 @@ class CurrentAnswers:
     def __init__(self, examples: Iterable[Example] = ()) -> None:
         self.by_prompt = {e.prompt: e for e in examples}
         self._of_what: dict[Asked, dict[str, None]] | None = None
-        """What is asked, where that has one right answer at a time -> the prompts that end with such a
-        question. Behind other talk only those that make sense alone. None: not needed so far."""
+        """What a question asks for (learning.text.kinds.one_answer) -> the prompts whose last question asks
+        for it. A question after other talk is left out if it makes no sense alone. None: not built yet."""
 
     def give(self, example: Example, context: int) -> list[Example]:
         """Records the example as the current answer to its prompt.

@@ -247,10 +247,11 @@ NOT_KNOWN = "I do not know that yet. Will you teach me?"
 
 
 def replacement_lesson(lesson: Lesson, known: CurrentAnswers) -> Lesson | None:
-    """The lesson that replaces one that is undone, and rejects its answer. It teaches what is known of the
-    same thing in other words. Otherwise it teaches the answer from before the correction, or NOT_KNOWN for a
-    question that the owner had answered. Otherwise None for picks and ratings, because their answers were the
-    model's own. known: what the memory has without the lesson."""
+    """What is taught in place of an undone lesson: the same prompt with another answer, and the undone answer
+    rejected. The other answer is what is known of the same thing in other words. If nothing is, it is the
+    answer from before the correction, or NOT_KNOWN for a question that the owner had answered. None if there
+    is no other answer; picks and ratings have only the first kind, because the model itself had given their
+    answers. known: what the memory has without the lesson."""
     if not lesson.answer or not lesson.prompt:
         return None
     question = lesson.prompt[-1].text

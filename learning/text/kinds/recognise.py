@@ -190,8 +190,8 @@ def what_is_asked(question: str) -> Asked:
 
 
 def has_one_answer(question: str) -> bool:
-    """Whether what is asked has one right answer at a time, however it is asked. False for a question of no
-    known kind, and where whom or what it is about was said before ("How old is that?")."""
+    """Whether the question asks for something that has one right answer at a time. False if the question is
+    of no known kind, and if it names its person or thing by a pronoun ("How old is that?")."""
     return _asked(question)[1]
 
 

@@ -48,10 +48,8 @@ can you remind me|could you remind me|please remind me|remind me|have you any id
 do you have any idea|any idea|i wonder|i want to know
 i forgot|i forget|i have forgotten|i cannot remember|i do not remember|i do not know
 """
-_ASKING = sorted(
-    (line.split() for line in _PREFIXES.replace("|", "\n").split("\n") if line), key=len
-)[::-1]
-"""What stands before an indirect question: it counts as "tell me". The longest first."""
+_ASKING = [text.split() for text in re.split(r"[|\n]", _PREFIXES.strip())]
+"""What stands before an indirect question; it counts as "tell me". No other one begins with one of them."""
 _NOT_ASKING = re.compile(r"(how|what) to\b|(about|of|a|me|you|that|it)\b|$")
 """How the rest begins where such words are no prefix: "do you know how to swim", "do you know me"."""
 _PREPOSITIONS = frozenset(["about", "at", "by", "for", "from", "in", "of", "on", "to", "with"])
