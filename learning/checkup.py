@@ -61,10 +61,10 @@ def check_files(home: Home) -> Iterator[Fault]:
             continue
         try:
             open_regular(path).close()
+        except (ValueError, IsADirectoryError):
+            yield Fault(f"{path}: is no file", "move it away, or restore it from a copy")
         except OSError as error:
             yield Fault(f"{path}: cannot be read ({error.strerror})", "mend its permissions")
-        except ValueError:
-            yield Fault(f"{path}: is no file", "move it away, or restore it from a copy")
     if dead := _dead_link(home.models_path):
         yield dead
 

@@ -9,7 +9,7 @@ from collections.abc import Collection
 import personality.book
 from learning.book.owner_book import OwnerBook
 from learning.journal.journal import Journal
-from learning.protocol.records import Ask, LessonKind
+from learning.protocol.records import Ask, Lesson, LessonKind
 
 WRITTEN: tuple[LessonKind, ...] = ("pick", "correction", "example")
 """Kinds of lessons whose answers are written into the owner's book."""
@@ -57,6 +57,22 @@ def write(
     if new is not None and _says(book, journal, question, old, new, mine):
         new = None
     book.replace(question, old, new)
+
+
+def take_out(book: OwnerBook, journal: Journal, lesson: Lesson) -> None:
+    """Removes the book line of an undone lesson and restores the answer it had replaced, unless that was
+    undone too or the line has changed since. A line that another lesson needs stays."""
+    question, said = lesson.prompt[-1].text, " ".join(lesson.answer.split()) or None
+    old = lesson.replaces if lesson.judgement is None else None
+    if old is not None:
+        were, there = taught(journal, question, old), book.answer_to(question)
+        if in_vidyas(question, old) or there != said or (were and not any(were)):
+            old = None
+    # the lines of earlier lessons were replaced by the one that stands again
+    since = lesson.id if old is not None else 0
+    needed = 0 if said is None else sum(taught(journal, question, said, after=since))
+    if said is None or book.count(question, said) > needed:
+        book.replace(question, said, old)
 
 
 def in_vidyas(question: str, answer: str) -> bool:

@@ -23,7 +23,7 @@ from learning.journal.rows import (
     mean_logprob,
 )
 from learning.journal.standing import ANSWERS, JUDGEMENT_STANDS, withdrawn
-from learning.protocol.records import Judgement, Lesson, Rating
+from learning.protocol.records import Ask, Judgement, Lesson, Rating
 from learning.text.normalise import writable
 
 
@@ -96,6 +96,19 @@ class JudgementJournal(LessonJournal):
     def judgements(self, ask: int) -> list[Judged]:
         """All judgements of an ask, oldest first, including withdrawn ones."""
         return self._judged("j.ask = ? ORDER BY j.id", ask)
+
+    def rated_before(self, ask: Ask) -> Judged | None:
+        """The bad rating in effect for whose reason the message was asked again as `ask`; None: it was asked
+        for another reason, or the rating was withdrawn."""
+        if ask.again is None:
+            return None
+        found = self._judged(
+            f"""j.value = 'bad' AND j.answer = ? AND j.reason = ? AND {JUDGEMENT_STANDS} AND j.ask IN (
+                SELECT id FROM asks WHERE conversation = ? AND parent IS ? AND id < ?)
+            ORDER BY j.id DESC LIMIT 1""",
+            *(ask.again.old, ask.again.reason, ask.conversation, ask.parent, ask.id),
+        )
+        return found[0] if found else None
 
     def judgements_without_lessons(self) -> list[Judged]:
         """Judgements in effect that need lessons and have none, oldest first: the program ended after a

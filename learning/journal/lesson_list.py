@@ -12,7 +12,6 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
-from weakref import WeakKeyDictionary
 
 from learning.channels import with_what_followed
 from learning.journal.contradictions import Contradictions, replacements
@@ -35,8 +34,6 @@ _MAIN, _WEAK, _LISTED = (
 _STANDS = stands("l")
 BLOCK = 250
 """Lessons that are compared in other words at a time."""
-_read = WeakKeyDictionary[LessonJournal, tuple[object, int, dict[int, int]]]()
-"""Journal -> (`lessons_mark`, number of the first lesson, what `_reworded` found)."""
 
 
 @dataclass(frozen=True)
@@ -183,8 +180,8 @@ def _reworded(store: LessonJournal, first: int) -> dict[int, int]:
     """Lesson -> the later one that changes it in other words, for lessons from number `first` on. Read once
     for BLOCK lessons, until a lesson changes."""
     since, mark = first - first % BLOCK, store.lessons_mark()
-    known = _read.get(store)
+    known = store.reworded
     if known is None or known[0] != mark or known[1] > since:
         found = replacements(store.standing(since))
-        known = _read[store] = mark, since, {number: by.id for number, by in found.items()}
+        known = store.reworded = mark, since, {number: by.id for number, by in found.items()}
     return known[2]

@@ -56,6 +56,10 @@ def _waiting() -> str:
 class LessonJournal(Store):
     """The methods of `Journal` for lessons, steps and versions."""
 
+    reworded: tuple[object, int, dict[int, int]] | None = None
+    """What the list of lessons (lesson_list) found last: `lessons_mark`, the number of the first lesson, and
+    lesson -> the one that changes it in other words."""
+
     # ------------------------------------------------------------ lessons
 
     def add_lessons(

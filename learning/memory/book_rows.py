@@ -18,6 +18,10 @@ def book_paths(owner_book: Path) -> list[Path]:
     return [shipped_book_path(), owner_book]
 
 
+class UnreadableBook(DataError):
+    """A book with a bad line, or one that cannot be read. Nothing is learned before it is mended."""
+
+
 @dataclass(frozen=True)
 class BookRow:
     """An entry of a book as an example."""
@@ -39,8 +43,8 @@ def book_rows(
 ) -> list[BookRow]:
     """All entries of those books that exist, in order.
 
-    context: most ids of an example. books: a cache of parsed books. Raises DataError for a book with a bad
-    line, unless `skip_bad` is set: then bad lines are left out.
+    context: most ids of an example. books: a cache of parsed books. Raises UnreadableBook for a bad line,
+    unless `skip_bad` is set: then bad lines are left out.
     """
     books = books or ParsedBooks()
     return [row for path in paths for row in _rows_of(tokenizer, path, context, skip_bad, books)]
@@ -98,7 +102,8 @@ def _entries(path: Path, skip_bad: bool, books: ParsedBooks) -> Sequence[BookEnt
     except EmptyBookError:
         return ()
     except BookError as error:
-        raise DataError(str(error).splitlines()[0], "mend the line, then try again") from error
+        what = str(error).splitlines()[0]
+        raise UnreadableBook(what, "mend the book, then try again") from error
 
 
 def careless_examples(tokenizer: Tokenizer, rows: Iterable[BookRow], context: int) -> list[Example]:

@@ -18,12 +18,14 @@ from engine.errors import VidyaError
 from engine.freed_memory import return_freed_memory
 from engine.storage.disk import demand_room, full_disk, is_full
 from engine.tokenizers.tokenizer import Tokenizer
+from learning.book.owner_book import OwnerBook
 from learning.book_training.resume import Stopped
 from learning.book_training.trainer import BookTrainer
 from learning.home import Home
 from learning.journal.journal import Journal
 from learning.lessons.forget import forget
 from learning.lessons.learner import Learner
+from learning.memory.book_rows import UnreadableBook
 from learning.models.grow import grow_model
 from learning.models.store import ModelStore
 from learning.models.unfinished_training import Unfinished, read_unfinished
@@ -41,6 +43,12 @@ from learning.teacher.training_events import (
 
 PAUSE = 10.0
 """Seconds without a key press that count as a pause."""
+
+LOOK = 1.0
+"""Seconds between two looks whether a book with a bad line was mended."""
+WHEN_MENDED = (
+    "mend the book: no lesson is learned before that, and those that wait are learned then"
+)
 
 Job = Learn | Undo | Train | Practise | Grow | Forget
 
@@ -100,6 +108,9 @@ class Jobs:
         self._emit = emit
         self._how = SetLearning(on=True)
         self._waiting: queue.Queue[Job | None] = queue.Queue()
+        self._book = OwnerBook(home.book_path)
+        self._unreadable: float | None = None
+        """When the book was written that keeps lessons from being learned; None: none does."""
 
     def put(self, job: Job) -> None:
         """Appends a job to the queue."""
@@ -133,7 +144,7 @@ class Jobs:
     def run(self) -> None:
         """Body of the learning thread: runs jobs until `stop`."""
         lower_priority(10)
-        while (job := self._waiting.get()) is not None and not self._signals.stopping.is_set():
+        while (job := self._next()) is not None and not self._signals.stopping.is_set():
             try:
                 self._do(job)
             except Stopped:
@@ -142,13 +153,21 @@ class Jobs:
                 self._learner.rest()
                 return_freed_memory()
 
+    def _next(self) -> Job | None:
+        """The next job of the queue. Learns again where the book that kept lessons waiting was changed."""
+        while self._unreadable is not None:
+            with suppress(queue.Empty):
+                return self._waiting.get(timeout=LOOK)
+            if self._book.written() != self._unreadable:
+                return Learn()
+        return self._waiting.get()
+
     def _do(self, job: Job) -> None:
         """Runs one job and reports its errors as events. Raises Stopped."""
         where = type(job).__name__.lower()
         try:
             if isinstance(job, Learn):
-                self._learn_waiting()
-                self._use_the_pause()
+                self._learn()
             elif isinstance(job, Undo):
                 self._undo(job)
                 self._learn_taste()
@@ -173,6 +192,16 @@ class Jobs:
             with suppress(VidyaError):  # an unreadable journal was reported by the job
                 waiting = self._journal.waiting_count()
                 self._emit(LearnerState("idle" if self._how.on else "off", waiting))
+
+    def _learn(self) -> None:
+        """Learns what waits, then uses the pause. Raises UnreadableBook, having noted which book it was."""
+        written, self._unreadable = self._book.written(), None
+        try:
+            self._learn_waiting()
+            self._use_the_pause()
+        except UnreadableBook as error:
+            self._unreadable = written
+            raise UnreadableBook(error.what, WHEN_MENDED) from error
 
     def _learn_waiting(self) -> None:
         """Undoes withdrawn lessons, then learns those that wait."""

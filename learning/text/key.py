@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from learning.text.content import content_words
@@ -144,14 +145,15 @@ def _text(value: Any, name: str) -> str:
     return value
 
 
-def _words(text: str) -> list[tuple[str, int]]:
+@lru_cache(maxsize=1 << 12)  # an answer is compared with several others
+def _words(text: str) -> tuple[tuple[str, int], ...]:
     """Each word with the number of its clause."""
     text = _ACCENTS.sub("", unicodedata.normalize("NFD", _GROUPED.sub("", text)))
-    found = []
+    found = list[tuple[str, int]]()
     for number, clause in enumerate(_CLAUSE.split(text)):
         words = _GLUED.sub(" ", _RANK.sub("", fold(clause))).split()
         found += [(word, number) for word in _numbers(list(map(_base, words)))]
-    return found
+    return tuple(found)
 
 
 def _base(word: str) -> str:

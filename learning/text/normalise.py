@@ -27,18 +27,15 @@ def fold(text: str) -> str:
     punctuation stays as it is.
     """
     folded = unicodedata.normalize("NFC", text.casefold())
-    minuses = {found.start() for found in _MINUS.finditer(folded)}
-    kept = "".join(
-        " - " if place in minuses else _kept(c)
-        for place, c in enumerate(folded)
-        if c not in _DROPPED
-    )
+    kept = " - ".join(part.translate(_KEPT) for part in _MINUS.split(folded))
     words = " ".join(kept.split()).replace(" / ", "/")
     return words or " ".join(folded.split())
 
 
 def _kept(c: str) -> str:
-    """What is left of a character: itself, itself as a word, or a space."""
+    """What is left of a character: itself, itself as a word, a space, or nothing."""
+    if c in _DROPPED:
+        return ""
     if c.isalnum():
         return c
     kind = unicodedata.category(c)
@@ -47,6 +44,17 @@ def _kept(c: str) -> str:
     if c in _SIGNS or (kind.startswith("S") and c not in _QUOTES):
         return f" {c} "
     return " "
+
+
+class _KeptCharacters(dict[int, str]):
+    """Code of a character -> what is left of it. Filled as characters are met."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = kept = _kept(chr(code))
+        return kept
+
+
+_KEPT = _KeptCharacters()
 
 
 def fold_prompt(turns: Sequence[tuple[str, str]]) -> str:

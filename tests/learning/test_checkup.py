@@ -103,6 +103,14 @@ def dangle(name: str) -> Callable[[Path], None]:
     return damage
 
 
+def folder(name: str) -> Callable[[Path], None]:
+    def damage(home: Path) -> None:
+        (home / name).unlink(missing_ok=True)
+        (home / name).mkdir()
+
+    return damage
+
+
 def pipe(name: str) -> Callable[[Path], None]:
     def damage(home: Path) -> None:
         (home / name).unlink(missing_ok=True)
@@ -229,6 +237,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], None], str, str]] = {
     "book no entry": (overwrite("book.txt", b"no entry at all\n"), "book.txt:1:", "<|user|>"),
     "book a pipe": (pipe("book.txt"), "is no file", "move it away"),
     "book a dead link": (dangle("book.txt"), "where nothing is", "connect the disk"),
+    "settings a folder": (folder("settings.toml"), "is no file", "move it away"),
     "settings a pipe": (pipe("settings.toml"), "is no file", "move it away"),
     "unsent a dead link": (dangle("unsent.txt"), "where nothing is", "remove the link"),
     "talk damaged": (overwrite(f"{MODEL}/talk.json", b"["), "talk.json", "made anew"),

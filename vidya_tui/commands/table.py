@@ -75,12 +75,22 @@ class Command:
     conversation changes on it; empty: none, or one that belongs to something else it does."""
     plain: bool = True
     """Whether it works in the line mode (`vidya --plain`)."""
+    plain_help: str = ""
+    """What it does there, if that is less than `help` says."""
+    plain_hint: str = ""
+    """Usage of its argument there, if that is not `hint`."""
     aliases: tuple[str, ...] = ()
     """Other names, as used by other programs."""
 
     @property
     def usage(self) -> str:
         return f"/{self.name} {self.hint}".rstrip()
+
+    @property
+    def plain_usage(self) -> str:
+        """What /help says of it in the line mode."""
+        usage = f"/{self.name} {self.plain_hint or self.hint}".rstrip()
+        return f"{usage}: {self.plain_help or self.help}"
 
     @property
     def bare(self) -> bool:
@@ -109,6 +119,7 @@ COMMANDS: tuple[Command, ...] = (
         label="correct",
         read=free_text,
         when=lambda s: s.waiting or s.answered,
+        plain_hint="TEXT",
     ),
     Command(
         "rate",
@@ -141,6 +152,8 @@ COMMANDS: tuple[Command, ...] = (
         read=free_text,
         when=lambda s: s.asked,
         footer=lambda s: s.answered,
+        plain_help="say your last message in other words; both are kept",
+        plain_hint="TEXT",
     ),
     Command(
         "branch",
@@ -255,6 +268,7 @@ COMMANDS: tuple[Command, ...] = (
         label="lessons",
         read=free_text,
         footer=lambda s: s.taught and not s.waiting,
+        plain_help="everything that was taught, and how much of it is known",
     ),
     Command(
         "compare",
@@ -276,6 +290,7 @@ COMMANDS: tuple[Command, ...] = (
         label="book",
         read=free_text,
         footer=lambda s: not s.waiting and not s.answered,
+        plain_help="read and search what is known by heart",
     ),
     Command(
         "progress",
@@ -302,6 +317,8 @@ COMMANDS: tuple[Command, ...] = (
         screen="chat",
         label="history",
         footer=lambda s: not s.waiting and not s.answered,
+        plain_help="find an earlier conversation; #N reopens it",
+        plain_hint="[WORDS|#N]",
     ),
     Command(
         "model",
@@ -310,6 +327,7 @@ COMMANDS: tuple[Command, ...] = (
         screen="app",
         label="model",
         footer=lambda s: False,
+        plain_help="the models, those that can be fetched, and earlier weights",
     ),
     Command(
         "get",
@@ -328,8 +346,9 @@ COMMANDS: tuple[Command, ...] = (
         screen="app",
         label="settings",
         footer=lambda s: not s.waiting and not s.answered,
+        plain_help="the settings, and the file in which to change them",
     ),
-    Command("help", "keys and commands", keys="f1", label="help"),
+    Command("help", "keys and commands", keys="f1", label="help", plain_help="this list"),
     Command(
         "quit",
         "save and leave; so do /exit, /q and /bye",

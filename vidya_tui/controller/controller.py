@@ -212,6 +212,8 @@ class Controller:
         value: Literal["good", "bad"] | None = None
         if read.value in ("good", "bad"):
             value = "good" if read.value == "good" else "bad"
+        elif self.session.withdraw_earlier():
+            return StatusMessage("the rating is withdrawn; /branch goes back to that answer")
         part: Part | None = last_sentence if read.end else None
         if read.words:
             part = partial(from_words, words=read.words)

@@ -225,7 +225,7 @@ class LineMode:
         self._say("makes it a message. // begins a message with a slash.")
         for command in COMMANDS:
             if command.plain:
-                self._say(f"{command.usage}: {command.help}")
+                self._say(command.plain_usage)
 
     # ------------------------------------------------------------ what the teacher says
 

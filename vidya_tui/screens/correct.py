@@ -31,6 +31,7 @@ class Retyped:
 class CorrectScreen(Steady, ModalScreen[Retyped]):
     """Shows the owner's message and an editor with the answer."""
 
+    VERTICAL_BREAKPOINTS = [(0, "-lowest"), (17, "-low")]
     # no priority: with it, the save key could overtake the last letters of fast typing
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s,ctrl+enter", "save", "save"),

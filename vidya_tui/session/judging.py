@@ -35,7 +35,6 @@ from learning.protocol.records import (
 from learning.protocol.requests import Cancel, Foretell, Keep, Learn, Undo
 from learning.text.blame import Part
 from learning.text.normalise import writable
-from personality.book import shipped_book_path
 from vidya_tui.session.candidate import Card
 from vidya_tui.session.exchange import EarlyPick, Exchange
 
@@ -230,6 +229,26 @@ class Judging:
         self._reload()
         self._send_judged(bool(lessons))
 
+    def withdraw_earlier(self) -> bool:
+        """Withdraws the bad rating for whose reason the message was answered again, while none of the new
+        answers is chosen. Returns whether there was one."""
+        now = self._now
+        rated = self.journal.rated_before(now.ask) if now and self.answer is None else None
+        if now is None or rated is None:
+            return False
+        number = rated.judgement.ask
+        self.journal.judge(Rating(number, None), rated.answer, (), [rated.id])
+        judged = [one.judgement for one in self.journal.judgements(number) if one.stands]
+        taken = any(not isinstance(judgement, Rating) for judgement in judged)
+        answer, mine = self.journal.answer(number), lines.of_exchange(self.journal, now.ask)
+        try:
+            if self._book and taken and answer == rated.answer:
+                lines.write(self._book, self.journal, self._said[-1].text, None, answer, mine)
+                self._in_book = answer
+        finally:
+            self._send_undos()
+        return True
+
     def against(self, reason: str) -> Again:
         """The answer, or the surest candidate while none is chosen, with what the owner has against it."""
         if self._now is not None and self._now.early:
@@ -355,24 +374,7 @@ class Judging:
             self._reload()
             self._follow_book()
         elif self._book and lesson.prompt and lesson.kind in lines.WRITTEN:
-            self._out_of_book(self._book, lesson)
-
-    def _out_of_book(self, book: OwnerBook, lesson: Lesson) -> None:
-        """Removes the book line of an undone lesson and restores the answer it had replaced, unless that was
-        undone too or the line has changed since. A line that another lesson needs stays."""
-        question, said = lesson.prompt[-1].text, " ".join(lesson.answer.split()) or None
-        old = lesson.replaces if lesson.judgement is None else None
-        if old is not None:
-            shipped = OwnerBook(shipped_book_path()).has(question, old)
-            taught, there = lines.taught(self.journal, question, old), book.answer_to(question)
-            if shipped or there != said or (taught and not any(taught)):
-                old = None
-        # the lines of earlier lessons were replaced by the one that stands again
-        since = lesson.id if old is not None else 0
-        if said is None or book.count(question, said) > sum(
-            lines.taught(self.journal, question, said, after=since)
-        ):
-            book.replace(question, said, old)
+            lines.take_out(self._book, self.journal, lesson)
 
     def _send_undos(self) -> None:
         """Sends one Undo for each lesson that was withdrawn and is still in the weights."""

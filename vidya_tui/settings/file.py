@@ -188,7 +188,7 @@ def load(path: Path, warn: Warn | None = None) -> Settings:
         return Settings()
     except OSError as error:
         raise SettingsError(
-            f"{path}: cannot be read ({error.strerror})", "mend its permissions"
+            f"{path}: cannot be read ({error.strerror})", _way_out(error)
         ) from error
     except UnicodeDecodeError as error:
         raise SettingsError(f"{path}: not UTF-8 text", "save it as UTF-8, or remove it") from error
@@ -242,7 +242,13 @@ def save(path: Path, settings: Settings) -> None:
     except (ParseError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path}: not TOML: {error}", "mend it, or remove it") from error
     except OSError as error:
-        raise SettingsError(*unwritable(path, error, "mend its permissions")) from error
+        raise SettingsError(*unwritable(path, error, _way_out(error))) from error
+
+
+def _way_out(error: OSError) -> str:
+    """What to do about settings that cannot be read or written."""
+    folder = isinstance(error, IsADirectoryError)
+    return "move this folder away" if folder else "mend its permissions"
 
 
 def _at_line(path: Path, text: str, error: SettingsError) -> SettingsError:

@@ -174,7 +174,7 @@ def recognise(question: str, *, folded: bool = False) -> list[Recognised]:
     if len(words) > _LONGEST:
         return []
     best, found = 0.0, dict[str, Recognised]()
-    for relation, line, bound in _fitting(_patterns(), words, 0, {}):
+    for relation, line, bound in _fitting(words):
         for fit, one in _readings(relation, line, words, bound, folded):
             if fit > best:
                 best, found = fit, {}
@@ -274,22 +274,27 @@ def _pattern(line: str) -> list[str | tuple[str, str]]:
     return pattern
 
 
-def _fitting(
-    node: _Node, words: Sequence[CountedWord], at: int, bound: Bound
-) -> Iterator[tuple[QuestionKind, str, Bound]]:
+def _fitting(words: Sequence[CountedWord]) -> list[tuple[QuestionKind, str, Bound]]:
     """Every line that the words may be, with what fills its blanks. Verbs and pronouns are not checked."""
-    if at == len(words):
-        for relation, line in node.lines:
-            yield relation, line, bound
-        return
-    if (after := node.words.get(words[at].text)) is not None:
-        yield from _fitting(after, words, at + 1, bound)
-    for (name, ending), after in node.blanks.items():
-        most = _MOST_WORDS if name in _PEOPLE or len(name) == 1 else 1
-        for end in range(at + 1, min(at + most, len(words)) + 1):
-            if words[end - 1].text.endswith(ending):
-                here = {name: (at, end, ending), **bound}  # the first place counts
-                yield from _fitting(after, words, end, here)
+    texts, found = [word.text for word in words], list[tuple[QuestionKind, str, Bound]]()
+
+    def go_on(node: _Node, at: int, bound: Bound) -> None:
+        if at == len(texts):
+            found.extend((relation, line, bound) for relation, line in node.lines)
+            return
+        if (after := node.words.get(texts[at])) is not None:
+            go_on(after, at + 1, bound)
+        for (name, ending), after in node.blanks.items():
+            most = _MOST_WORDS if name in _PEOPLE or len(name) == 1 else 1
+            for end in range(at + 1, min(at + most, len(texts)) + 1):
+                # nothing goes on from most nodes, which is seen soonest here
+                on = after.lines if end == len(texts) else after.blanks or texts[end] in after.words
+                if on and texts[end - 1].endswith(ending):
+                    here = {name: (at, end, ending), **bound}  # the first place counts
+                    go_on(after, end, here)
+
+    go_on(_patterns(), 0, {})
+    return found
 
 
 def _readings(

@@ -48,8 +48,11 @@ can you remind me|could you remind me|please remind me|remind me|have you any id
 do you have any idea|any idea|i wonder|i want to know
 i forgot|i forget|i have forgotten|i cannot remember|i do not remember|i do not know
 """
-_ASKING = [text.split() for text in re.split(r"[|\n]", _PREFIXES.strip())]
-"""What stands before an indirect question; it counts as "tell me". No other one begins with one of them."""
+_ASKING = dict[str, list[list[str]]]()
+"""First word -> what stands before an indirect question and begins with it; it counts as "tell me". None of
+them begins with another."""
+for _prefix in map(str.split, re.split(r"[|\n]", _PREFIXES.strip())):
+    _ASKING.setdefault(_prefix[0], []).append(_prefix)
 _NOT_ASKING = re.compile(r"(how|what) to\b|(about|of|a|me|you|that|it)\b|$")
 """How the rest begins where such words are no prefix: "do you know how to swim", "do you know me"."""
 _PREPOSITIONS = frozenset(["about", "at", "by", "for", "from", "in", "of", "on", "to", "with"])
@@ -88,7 +91,7 @@ def counted(text: str) -> list[CountedWord]:
 def _indirect(words: list[CountedWord]) -> int:
     """Puts "tell me" in the place of other words before an indirect question. Returns where that begins."""
     said = [word.text for word in words]
-    for prefix in _ASKING:
+    for prefix in _ASKING.get(said[0], ()) if said else ():
         if said[: len(prefix)] == prefix:
             if not _NOT_ASKING.match(" ".join(said[len(prefix) :])):
                 words[: len(prefix)] = [
@@ -100,6 +103,7 @@ def _indirect(words: list[CountedWord]) -> int:
     return 2 if said[:2] == ["tell", "me"] else 0
 
 
+@lru_cache(maxsize=1 << 12)  # the lines that a question may be have the same words in their blanks
 def counted_text(text: str) -> str:
     """The words of `counted` as one text."""
     return " ".join(word.text for word in counted(text))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -62,8 +63,9 @@ def hear(
     monkeypatch: pytest.MonkeyPatch,
     until: type[Event],
     *requests: Request,
+    meanwhile: Callable[[Event], None] = lambda _: None,
 ) -> list[Event]:
-    """What a teacher says, from its start to the first event of that kind."""
+    """What a teacher says, from its start to the first event of that kind. meanwhile: called with each."""
     home, folder, journal = place
     settings = TeachSettings(steps=2, repair=1)
     monkeypatch.setattr(learning.lessons.learner, "TeachSettings", lambda: settings)
@@ -75,6 +77,7 @@ def hear(
             teacher.send(request)
         while not (said and isinstance(said[-1], until)):
             said.append(events.get(timeout=120))
+            meanwhile(said[-1])
     except queue.Empty:
         raise AssertionError(f"no {until.__name__} came, only {said}") from None
     finally:

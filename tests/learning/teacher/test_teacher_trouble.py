@@ -7,9 +7,10 @@ import pytest
 from engine.errors import CheckpointError, JournalError
 from learning.journal.journal import Journal
 from learning.lessons.learner import Learner
-from learning.protocol.events import Failed, LessonDone
+from learning.protocol.events import Event, Failed, LessonDone
 from learning.protocol.records import Lesson, LessonReport
 from learning.protocol.requests import Learn
+from learning.teacher import jobs
 from tests.learning.conftest import Place
 from tests.learning.lessons.test_learner import lesson, place  # noqa: F401
 from tests.learning.lessons.test_undo import hear
@@ -82,3 +83,35 @@ def test_a_journal_that_cannot_be_read_for_a_moment_ends_no_learning(
     said = hear(place, monkeypatch, LessonDone, Learn(), Learn())
     assert [event.where for event in said if isinstance(event, Failed)] == ["learn"]
     assert isinstance(said[-1], LessonDone) and said[-1].lesson == good.id and not failing
+
+
+@pytest.mark.slow
+def test_a_lesson_that_a_bad_line_of_the_book_keeps_waiting_is_learned_once_the_line_is_mended(
+    place: Place,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    home, _, journal = place
+    (waits,) = journal.add_lessons([lesson("a?", "A.")])
+    home.book_path.write_text("<|user|> What is my cat called?\n")
+    monkeypatch.setattr(jobs, "LOOK", 0.01)
+    failed = list[Failed]()
+
+    def mend(event: Event) -> None:
+        if isinstance(event, Failed):
+            failed.append(event)
+            last = len(failed) == 2
+            home.book_path.write_text("# mended\n" if last else "another bad line\n")
+
+    said = hear(place, monkeypatch, LessonDone, Learn(), meanwhile=mend)
+    assert [(event.where, event.next_step) for event in failed] == [
+        (
+            "learn",
+            "mend the book: no lesson is learned before that, and those that wait are learned then",
+        )
+    ] * 2
+    assert [event.what.split(": ")[1] for event in failed] == [
+        "no <|assistant|> after the last question; add <|assistant|> and the answer, or remove the line",
+        "no <|user|> at the start of the line; begin with <|user|> and the question, or with # to make"
+        " it a comment",
+    ]
+    assert isinstance(said[-1], LessonDone) and said[-1].lesson == waits.id

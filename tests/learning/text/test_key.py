@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from learning.text import key as module
 from learning.text.key import holds, key_words, mostly_holds, own_words, read_key
+from learning.text.normalise import fold
 
 
 @pytest.mark.parametrize(
@@ -124,3 +126,18 @@ def test_more_than_half_of_the_words_must_be_said() -> None:
     assert not mostly_holds("Tom's cat sleeps in a basket.", words)
     assert not mostly_holds("In the basket.", words[:2]), "half is not more than half"
     assert not mostly_holds("Tom's sister is not called Ingrid.", ("ingrid",))
+
+
+def test_an_answer_that_is_compared_several_times_is_folded_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    folded = list[str]()
+
+    def counting(text: str) -> str:
+        folded.append(text)
+        return fold(text)
+
+    monkeypatch.setattr(module, "fold", counting)
+    said = "Rex was born on the far side of Zanzibar"
+    assert holds(said, ["zanzibar"]) and mostly_holds(said, ["rex"]) and key_words(said)
+    assert folded.count(said) == 1

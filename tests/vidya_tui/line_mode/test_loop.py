@@ -136,13 +136,18 @@ def test_help_lists_what_works_here(tmp_path: Path) -> None:
     lines, _ = talk(tmp_path, "/help", "/quit", "never said")
     said = "\n".join(lines)
     for usage in (
-        "/correct [TEXT]:",
+        "/correct TEXT:",
+        "/edit TEXT: say your last message",
+        "/history [WORDS|#N]:",
+        "/help: this list",
         "/rate good|bad|off [REASON]:",
         "/train [EPOCHS]:",
         "/undo:",
         "/new:",
     ):
         assert usage in said
+    for only_on_the_screen in ("teach again", "change what", "rename", "a larger model", "keys"):
+        assert only_on_the_screen not in said
     assert "/copy" not in said and "1. one answer" not in said
 
 

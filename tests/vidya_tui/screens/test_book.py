@@ -31,8 +31,8 @@ def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "<|user|> hello <|assistant|> Hello! \n"
     )
     for module in (
+        "personality.book",
         "vidya_tui.screens.book",
-        "vidya_tui.session.judging",
         "vidya_tui.line_mode.screens",
     ):
         monkeypatch.setattr(f"{module}.shipped_book_path", lambda: book)

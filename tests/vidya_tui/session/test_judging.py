@@ -354,3 +354,18 @@ def test_words_marked_with_the_mouse_are_blamed(tmp_path: Path) -> None:
         assert not stage.app.chat.get_selected_text(), "it is not blamed again by chance"
 
     play(scenario, tmp_path)
+
+
+def test_rate_off_withdraws_a_bad_rating_whose_reason_asked_again(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await picked(stage)
+        await stage.say("/rate bad shorter please")
+        await stage.until(lambda: len(stage.session.cards) == 5 and not stage.session.streaming)
+        assert stage.session.waiting and stage.session.journal.ratings()
+        await stage.say("/rate off")
+        await stage.sees("lesson 2 taken back")
+        assert stage.session.journal.ratings() == []
+        await stage.say("/rate off")
+        await stage.sees("no answer to rate yet")
+
+    play(scenario, tmp_path)

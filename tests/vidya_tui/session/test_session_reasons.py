@@ -92,6 +92,38 @@ def test_a_bad_rating_leaves_its_reason_to_the_pick_that_follows(start: Start) -
     assert [one.judgement.ask for one in talk.journal.reasons()] == [again.id]
 
 
+def test_the_bad_rating_for_which_it_was_asked_again_can_be_withdrawn(start: Start) -> None:
+    talk = start()
+    ask = talk.session.say("hello")
+    talk.session.pick(2)
+    assert not talk.session.withdraw_earlier(), "it is rated now, and was not asked again"
+    talk.session.rate("bad", "shorter please")
+    rated = talk.last_lesson()
+    assert talk.book == []
+    talk.session.regenerate("shorter please")
+    talk.session.regenerate()
+    assert talk.session.withdraw_earlier()
+    assert talk.journal.lesson(rated.id) not in talk.journal.standing()
+    standing = [one.judgement for one in talk.journal.judgements(ask.id) if one.stands]
+    assert standing == [Pick(ask.id, 2), Rating(ask.id, None)]
+    assert talk.book == [("hello", "Good day.")], "it is the answer that was picked"
+    assert not talk.session.withdraw_earlier()
+    talk.session.pick(3)
+    assert talk.book == [("hello", "Hi!")]
+
+
+def test_an_answer_that_was_chosen_since_is_the_one_to_rate(start: Start) -> None:
+    talk = start()
+    talk.session.say("hello")
+    talk.session.pick(2)
+    talk.session.rate("bad", "shorter please")
+    talk.session.regenerate("shorter please")
+    talk.session.pick(3)
+    assert not talk.session.withdraw_earlier()
+    talk.session.rate(None)
+    assert len(talk.journal.ratings()) == 1
+
+
 def carried_over(talk: Talk) -> Lesson:
     """An answer to another message, under the pick of a message that was asked again."""
     talk.session.say("hello")
