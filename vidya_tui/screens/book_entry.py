@@ -30,6 +30,7 @@ class Typed:
 class EntryScreen(Steady, ModalScreen[Typed]):
     """The dialog with the two fields."""
 
+    VERTICAL_BREAKPOINTS = [(0, "-lowest"), (17, "-low")]
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s,ctrl+enter", "save", "save"),
         Binding("tab,shift+tab", "other", "next field", priority=True),
@@ -55,9 +56,9 @@ class EntryScreen(Steady, ModalScreen[Typed]):
             yield Static(one_line(self._title), markup=False, classes="title")
             if self._before:
                 yield Static(one_line(self._before, 300), markup=False, classes="quiet")
-            yield Static("You say", markup=False, classes="quiet")
+            yield Static("You say", markup=False, classes="quiet who")
             yield self.question_field
-            yield Static("Vidya answers", markup=False, classes="quiet")
+            yield Static("Vidya answers", markup=False, classes="quiet who")
             yield self.answer_field
             yield self.trouble
             yield KeyLine(show_command_palette=False, compact=True)

@@ -12,6 +12,7 @@ from learning.book.check import read_books
 from learning.protocol.requests import Learn
 from tests.stage import Stage, play
 from vidya_tui.controller.edits import Edits
+from vidya_tui.screens.book import BookScreen
 from vidya_tui.screens.book_entry import EntryScreen
 
 OWN = """# My own book.
@@ -112,6 +113,22 @@ def test_keys_that_come_in_one_burst_go_into_the_field_that_tab_chose(tmp_path: 
         assert (screen.question_field.text, screen.answer_field.text) == ("abcg", "defh")
 
     play(scenario, tmp_path)
+
+
+@pytest.mark.parametrize("height", [8, 10, 16, 17])
+def test_both_fields_of_an_entry_are_seen_in_a_low_terminal(height: int, tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say("/book")
+        await stage.until(lambda: isinstance(stage.app.screen, BookScreen))
+        await stage.press("a")
+        await stage.until(lambda: isinstance(stage.app.screen, EntryScreen))
+        await stage.press(*"abc", "tab", *"def")
+        for words in ("A new entry", "abc", "def", "^s save"):
+            await stage.sees(words)
+        await stage.press("tab", *["backspace"] * 3, "ctrl+s")
+        await stage.sees("an entry needs a")
+
+    play(scenario, tmp_path, size=(30, height))
 
 
 @pytest.mark.slow
