@@ -17,7 +17,7 @@ from engine.errors import CheckpointError
 from engine.storage.checkpoint_files import WEIGHTS, read_version
 from engine.storage.weight_files import current_version, has_weights, parts_of
 from learning.book.lines import WRITTEN
-from learning.journal.erase import ErasurePlan
+from learning.journal.erasing.plan import ErasurePlan
 from learning.journal.journal import Journal
 from learning.journal.lessons import LINE, WITHOUT
 from learning.journal.standing import of_kinds

@@ -11,7 +11,7 @@ import pytest
 from engine.config import Sampling
 from engine.errors import JournalError, NotFound
 from learning.channels import learn_from_correction, learn_from_human
-from learning.journal.erase import ErasurePlan
+from learning.journal.erasing.plan import ErasurePlan
 from learning.journal.journal import Journal
 from learning.journal.migrations import backups
 from learning.journal.practices import (
