@@ -49,10 +49,10 @@ def erase(store: Store, doomed: ErasurePlan) -> int:
                 f"UPDATE asks SET history = ?, parent = ?{again} WHERE id = ?",
                 (turns_to_json(ask.history), ask.parent, ask.ask),
             )
-            connection.executemany(
-                "UPDATE lessons SET prompt = ? WHERE id = ?",
-                [(turns_to_json(lesson.prompt), lesson.id) for lesson in ask.lessons],
-            )
+        connection.executemany(
+            "UPDATE lessons SET prompt = ? WHERE id = ?",
+            [(turns_to_json(lesson.prompt), lesson.id) for lesson in doomed.changed],
+        )
         for table, numbers in (
             ("asks", doomed.asks),
             ("judgements", doomed.judgements),
@@ -88,7 +88,7 @@ def unquoted(store: Store, doomed: ErasurePlan) -> dict[int, tuple[str | None, l
     A lesson quotes the erased answer that it replaced, and the erased candidates that it was preferred to.
     """
     numbers = set(doomed.lessons)
-    changed = {lesson.id: lesson for ask in doomed.shortened for lesson in ask.lessons}
+    changed = {lesson.id: lesson for lesson in doomed.changed}
     shown: dict[int | None, set[str]] = {}
     for table, rows in (("candidates", doomed.candidates), ("answers", doomed.answers)):
         for ask, text in chosen(store, table, "ask, text", rows):

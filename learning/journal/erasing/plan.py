@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from engine.errors import JournalError, NotFound
@@ -16,12 +17,12 @@ from learning.journal.erasing.later_asks import (
     Erased,
     LaterAsks,
     ShortenedAsk,
-    Words,
     sort_later,
-    words_of,
 )
-from learning.journal.rows import turns_from_json
-from learning.protocol.records import Turn, Turns
+from learning.journal.erasing.talks import PastAsk, Path, Talks
+from learning.journal.lessons import MAIN_KINDS
+from learning.journal.rows import LESSON_COLUMNS, lesson_from_row
+from learning.protocol.records import Lesson, Turns
 from learning.text.content import content_words
 from learning.text.normalise import fold_spaces
 
@@ -50,11 +51,18 @@ class ErasurePlan:
     """Unjudged answers to delete whose asks stay."""
     shortened: tuple[ShortenedAsk, ...] = ()
     """Asks that stay without what is erased before them."""
+    changed: tuple[Lesson, ...] = ()
+    """Lessons that stay without what is erased, as they are to be."""
 
     @property
     def relearned(self) -> tuple[int, ...]:
         """Lessons that stay and change, so that they are to be learned again."""
-        return tuple(sorted(lesson.id for ask in self.shortened for lesson in ask.lessons))
+        return tuple(lesson.id for lesson in self.changed)
+
+    @property
+    def shortened_lessons(self) -> int:
+        """How many of them the owner taught."""
+        return sum(lesson.kind in MAIN_KINDS for lesson in self.changed)
 
     @property
     def quoting(self) -> frozenset[int]:
@@ -97,7 +105,7 @@ def plan_erasure(
         plan.asks = _numbers(store, "SELECT id FROM asks WHERE conversation = ?", conversation)
     elif ask is not None:
         _must_exist(store, "ask", ask)
-        plan.asks = set(_after(store, ask)[1])
+        plan.asks = _after(store, ask)
     elif lesson is not None:
         _must_exist(store, "lesson", lesson)
         plan.add_lesson(lesson)
@@ -121,12 +129,14 @@ class _Plan:
         self.candidates: set[int] = set()
         self.answers: set[int] = set()
         self._later = LaterAsks()
+        self._changed: list[Lesson] = []
 
     @property
     def found(self) -> bool:
         """Whether anything was found."""
         later = self._later
-        return any((self.asks, self.lessons, self.titles, self.practices, later.asks, later.kept))
+        rows = (self.asks, self.lessons, self.titles, self.practices, later.kept, self._changed)
+        return any(rows)
 
     def add_lesson(self, lesson: int) -> None:
         """The lesson, its judgement, and what copies or quotes its answer."""
@@ -145,60 +155,91 @@ class _Plan:
         self.answers = _numbers(store, _ANSWERS, *copied)
         self.lessons |= _numbers(store, _WEAK, *copied)
         offers = chosen(store, "candidates", "ask", self.candidates, "offered")
-        gave, quote = set[Words](), set[int]()
-        for ask in {own, *(number for (number,) in offers)} - {None}:
-            words, later = _after(store, ask)
-            gave.add(words)
-            quote |= {number for number, said in later.items() if answer in said}
+        gave = {own, *(number for (number,) in offers)} - {None}
+        talks = Talks(store, conversations_of(store, gave))
+        paths = {talks.own_path(talks.asks[ask]) for ask in gave if ask is not None}
         told = content_words(answer) - _NOT_TELLING
-        folded = fold_spaces(answer)
+        folded, telling = fold_spaces(answer), len(fold_spaces(answer)) >= TELLING
 
-        def quoted_by(words: Words, exchange: Turns) -> bool:
-            same = any(words[: len(one)] == one for one in gave)
-            return same and any(turn == ("assistant", answer) for turn in exchange)
+        def given_at(path: Path) -> bool:
+            """Whether the answer, where it stands, is this one; a short one is given to many messages."""
+            return path in paths or (telling and talks.follows(path, paths))
+
+        def quoted_by(path: Path, exchange: Turns) -> bool:
+            return any(turn == ("assistant", answer) for turn in exchange) and given_at(path)
 
         def contained_in(text: str) -> bool:
-            whole = len(folded) >= TELLING and folded in fold_spaces(text)
+            whole = telling and folded in fold_spaces(text)
             return whole or bool(told) and told <= content_words(text)
 
-        self._sort(quote, quoted_by, contained_in)
+        def quotes(ask: PastAsk) -> bool:
+            again = ask.old == answer and given_at(talks.own_path(ask))
+            return again or any(quoted_by(*one) for one in talks.exchanges(ask))
+
+        quote = {ask.id for ask in talks.asks.values() if quotes(ask)}
+        self._sort(talks, quote, quoted_by, contained_in)
 
     def add_text(self, wanted: str) -> None:
         """Whatever contains the text. wanted: folded (fold_spaces)."""
-        store = self._store
+        store, talks = self._store, Talks(self._store)
         self.practices = _numbers(
             store,
             """SELECT practice FROM practice_samples WHERE contains(problem, ?1) OR contains(text, ?1)
             UNION SELECT id FROM practices WHERE contains(record, ?1) OR contains(outcome, ?1)""",
             wanted,
         )
-        self.asks = _numbers(store, "SELECT id FROM asks WHERE contains(message, ?)", wanted)
-        asks, lessons, self.titles = _containing(store, wanted)
+        self.titles = _numbers(
+            store, "SELECT id FROM conversations WHERE contains(title, ?)", wanted
+        )
 
+        @cache
         def contained_in(text: str) -> bool:
             return wanted in fold_spaces(text)
 
-        def quoted_by(_: Words, exchange: Turns) -> bool:
+        def quoted_by(_: Path, exchange: Turns) -> bool:
             return any(contained_in(turn.text) for turn in exchange)
 
-        self._sort(asks - self.asks, quoted_by, contained_in)
-        sql = "SELECT id FROM lessons WHERE ask IN (SELECT value FROM json_each(?))"
-        self.lessons |= lessons - _numbers(store, sql, json.dumps([*self._later.kept]))
+        self.asks = {ask.id for ask in talks.asks.values() if contained_in(ask.message)}
+        quote = {ask.id for ask in talks.asks.values() if quoted_by(0, ask.history)}
+        quote |= _numbers(store, _CONTAINING, wanted)
+        self._sort(talks, quote - self.asks, quoted_by, contained_in)
+        self._sort_lessons(contained_in)
+
+    def _sort_lessons(self, contained_in: Callable[[str], bool]) -> None:
+        """Erases the lessons that contain the text, of all asks and of none. One that only rejects it
+        stays."""
+        changed = {lesson.id: lesson for lesson in self._changed}
+        for row in self._store.rows(f"SELECT {LESSON_COLUMNS} FROM lessons"):
+            old = lesson_from_row(row)
+            lesson = changed.get(old.id, old)
+            new = replace(
+                lesson,
+                rejected=tuple(text for text in lesson.rejected if not contained_in(text)),
+                replaces=None if _any([lesson.replaces], contained_in) else lesson.replaces,
+            )
+            texts = [*(turn.text for turn in new.prompt), new.answer]
+            teaches = bool(new.answer) and new.kind in MAIN_KINDS
+            if _any(texts, contained_in) or (new != lesson and not teaches):
+                self.lessons.add(new.id)
+            elif new != lesson:
+                self._changed.append(new)
 
     def _sort(
         self,
+        talks: Talks,
         asks: set[int],
-        quoted_by: Callable[[Words, Turns], bool],
+        quoted_by: Callable[[Path, Turns], bool],
         contained_in: Callable[[str], bool],
     ) -> None:
         """Erases what later asks quote, and those of the asks that do not stay."""
         erased = Erased(quoted_by, contained_in, frozenset(self.asks), frozenset(self.lessons))
-        self._later = later = sort_later(self._store, asks - self.asks, erased)
+        self._later = later = sort_later(self._store, talks, asks - self.asks, erased)
         self.asks |= later.asks
         self.lessons |= later.lessons
         self.judgements |= later.judgements
         self.candidates |= later.candidates
         self.answers |= later.answers
+        self._changed = list(later.changed)
 
     def whole(self) -> ErasurePlan:
         """The plan, with what belongs to the asks that are erased."""
@@ -215,6 +256,7 @@ class _Plan:
             candidates=tuple(sorted(self.candidates)),
             answers=tuple(sorted(self.answers)),
             shortened=tuple(self._later.shortened),
+            changed=tuple(one for one in self._changed if one.id not in self.lessons),
         )
 
 
@@ -247,24 +289,17 @@ _CANDIDATES, _ANSWERS, _WEAK = (
 judgement is about, other than ?2: they are lessons of their own."""
 
 
-def _after(store: Store, ask: int) -> tuple[Words, dict[int, set[str]]]:
-    """The owner's messages up to an ask; and this ask and all that have its message in their history -> the
-    answers to it and to what follows. The answer that an ask was asked again for is one of them."""
-    row = store.row("SELECT conversation, history, message FROM asks WHERE id = ?", ask)
-    conversation, history, message = row or (0, "[]", "")
-    # answers in between may have been corrected since, so only the owner's words are compared
-    mine = (*words_of(turns_from_json(history)), message)
-    found = {}
-    for number, history, message, old in store.rows(
-        "SELECT id, history, message, old FROM asks WHERE conversation = ? ORDER BY id",
-        conversation,
-    ):
-        turns = (*turns_from_json(history), Turn("user", message))
-        if words_of(turns)[: len(mine)] == mine:
-            begin = [at for at, turn in enumerate(turns) if turn.role == "user"][len(mine) - 1]
-            said = {turn.text for turn in turns[begin:] if turn.role == "assistant"}
-            found[number] = said | ({old} if old else set())
-    return mine, found
+def _after(store: Store, ask: int) -> set[int]:
+    """An ask and all that have its message in their history. Answers in between may have been corrected
+    since, so only the owner's words are compared."""
+    talks = Talks(store, conversations_of(store, {ask}))
+    mine = {talks.own_path(talks.asks[ask])}
+    return {one.id for one in talks.asks.values() if talks.follows(talks.own_path(one), mine)}
+
+
+def conversations_of(store: Store, asks: Collection[int | None]) -> set[int]:
+    """The conversations of some asks."""
+    return {int(number) for (number,) in chosen(store, "asks", "DISTINCT conversation", asks)}
 
 
 def _carried_over(store: Store, asks: set[int]) -> set[int]:
@@ -283,38 +318,17 @@ def _carried_over(store: Store, asks: set[int]) -> set[int]:
     return {number for number, message in rows if message in only}
 
 
-def _containing(store: Store, wanted: str) -> tuple[set[int], set[int], set[int]]:
-    """(asks, lessons, conversations) that contain the text: asks and lessons in any field, conversations in
-    the title. wanted: folded (fold_spaces)."""
-    titles = _numbers(store, "SELECT id FROM conversations WHERE contains(title, ?)", wanted)
-    asks = _numbers(
-        store,
-        """SELECT ask FROM candidates WHERE contains(text, ?1)
-        UNION SELECT ask FROM answers WHERE contains(text, ?1)
-        UNION SELECT ask FROM judgements
-            WHERE contains(text, ?1) OR contains(answer, ?1) OR contains(reason, ?1)
-        UNION SELECT id FROM asks WHERE contains(old, ?1) OR contains(reason, ?1)""",
-        wanted,
-    )
-    for number, history, message in store.rows("SELECT id, history, message FROM asks"):
-        # JSON escapes quotes and newlines, so texts are compared after parsing
-        if _any([message, *(said for _, said in json.loads(history))], wanted):
-            asks.add(number)
-    lessons = {
-        number
-        for number, prompt, answer, rejected, replaces in store.rows(
-            "SELECT id, prompt, answer, rejected, replaces FROM lessons"
-        )
-        if _any(
-            [*(said for _, said in json.loads(prompt)), answer, *json.loads(rejected), replaces],
-            wanted,
-        )
-    }
-    return asks, lessons, titles
+_CONTAINING = """SELECT ask FROM candidates WHERE contains(text, ?1)
+    UNION SELECT ask FROM answers WHERE contains(text, ?1)
+    UNION SELECT ask FROM judgements
+        WHERE contains(text, ?1) OR contains(answer, ?1) OR contains(reason, ?1)
+    UNION SELECT id FROM asks WHERE contains(old, ?1) OR contains(reason, ?1)"""
+"""Asks that contain the text elsewhere than in message and history: JSON escapes quotes and newlines, so
+histories are compared after parsing."""
 
 
-def _any(texts: Iterable[str | None], wanted: str) -> bool:
-    return any(text is not None and wanted in fold_spaces(text) for text in texts)
+def _any(texts: Iterable[str | None], contained_in: Callable[[str], bool]) -> bool:
+    return any(text is not None and contained_in(text) for text in texts)
 
 
 _LISTED = {
@@ -330,7 +344,7 @@ def _must_exist(store: Store, name: str, number: int) -> None:
 
 
 def chosen(
-    store: Store, table: str, columns: str, numbers: Collection[int], where: str = "1"
+    store: Store, table: str, columns: str, numbers: Collection[int | None], where: str = "1"
 ) -> list[Row]:
     """Columns of the rows with these numbers for which `where` is true."""
     sql = f"SELECT {columns} FROM {table} WHERE id IN (SELECT value FROM json_each(?)) AND {where}"

@@ -229,3 +229,107 @@ def test_all_that_was_said_after_an_ask_goes_with_it(journal: Journal) -> None:
     asks, _ = talk(journal, True, True, True)
     doomed = journal.to_forget(ask=asks[1].id)
     assert (doomed.asks, doomed.shortened) == ((asks[1].id, asks[2].id), ())
+
+
+def test_an_early_pick_goes_with_the_rest_of_its_text(journal: Journal) -> None:
+    """The judgement has what was seen when it was given; only its answer has the whole text."""
+    ask = say(journal, QUESTIONS[1])
+    early = journal.judge(Pick(ask.id, 1), "Your cat")
+    journal.complete(
+        early, "Your cat is Swordfish.", [Lesson("pick", ask.turns, "Your cat is Swordfish.")]
+    )
+    kept = correct(journal, ask, ANSWERS[1])
+    journal.forget(text="swordfish")
+    assert traces(journal, "wordfish") == []
+    assert [judged.answer for judged in journal.judgements(ask.id)] == [ANSWERS[1]]
+    assert journal.judgements_without_lessons() == [], "none whose lesson would be made again"
+    assert journal.lessons(kinds=["pick", "correction"]) == [kept]
+
+
+def corrected_late(journal: Journal) -> tuple[Lesson, list[Ask], Lesson]:
+    """Asked, taught further, and only then corrected: (the correction, the asks, what was taught between)."""
+    first = say(journal, QUESTIONS[0])
+    journal.set_answer(first.id, "By the sea.")
+    talked = (QUESTIONS[0], "By the sea.", QUESTIONS[1])
+    second = say(journal, *talked, conversation=first.conversation)
+    between = correct(journal, second, ANSWERS[1])
+    secret = correct(journal, first, ANSWERS[0])
+    talked = (QUESTIONS[0], ANSWERS[0], QUESTIONS[1], ANSWERS[1], "Is she a big one?")
+    third = say(journal, *talked, conversation=first.conversation)
+    correct(journal, third, "She is small.")
+    return secret, [first, second, third], between
+
+
+def test_what_was_taught_before_a_late_correction_stays_before_later_asks(journal: Journal) -> None:
+    secret, (_, second, third), between = corrected_late(journal)
+    journal.forget(lesson=secret.id)
+    assert texts(journal, second) == [QUESTIONS[0], "By the sea.", QUESTIONS[1]]
+    assert journal.lesson(between.id) == between, "it never had the erased answer before it"
+    assert texts(journal, third) == [QUESTIONS[1], ANSWERS[1], "Is she a big one?"]
+    assert journal.answer(third.id) == "She is small."
+
+
+@pytest.mark.parametrize("by", ["lesson", "text"])
+def test_an_ask_whose_parent_became_shorter_shows_its_own_answers(
+    journal: Journal, by: str
+) -> None:
+    first = say(journal, QUESTIONS[0])
+    secret = correct(journal, first, ANSWERS[0])
+    second = say(journal, QUESTIONS[0], ANSWERS[0], QUESTIONS[1], conversation=first.conversation)
+    correct(journal, second, ANSWERS[1])
+    correct(journal, first, "In Norway.")
+    talked = (QUESTIONS[0], "In Norway.", QUESTIONS[1], ANSWERS[1], QUESTIONS[2])
+    third = say(journal, *talked, conversation=first.conversation)
+    assert journal.ask(third.id).parent == second.id
+    journal.forget(**({"lesson": secret.id} if by == "lesson" else {"text": "swordfish"}))
+    assert texts(journal, second) == [QUESTIONS[1]]
+    assert [turn.text for turn in journal.turns(first.conversation, third.id)] == list(talked)
+    (shown,) = journal.conversation(first.conversation, third.id)
+    assert (shown[0].turns, journal.ask(third.id).parent) == (third.turns, None)
+
+
+def test_the_same_short_answer_to_another_message_is_no_quotation(journal: Journal) -> None:
+    poodle = say(journal, "Is my dog a poodle?")
+    first = correct(journal, poodle, "Yes.")
+    correct(journal, poodle, "No.")
+    talked = ("Is my dog a poodle?", "No.", "Do I like black tea?", "Yes.", QUESTIONS[1])
+    later = say(journal, *talked, conversation=poodle.conversation)
+    journal.set_answer(later.id, "I do not know.")
+    doomed = journal.to_forget(lesson=first.id)
+    assert (doomed.asks, doomed.shortened) == ((), ())
+
+
+def test_a_lesson_that_only_rejects_a_text_stays_without_it(journal: Journal) -> None:
+    prompt = say(journal, QUESTIONS[1]).turns
+    old = "It is Swordfish."
+    journal.add_lessons([Lesson("correction", prompt, ANSWERS[1], (old, "Milly."), replaces=old)])
+    doomed = journal.to_forget(text="swordfish")
+    assert (doomed.lessons, doomed.shortened_lessons) == ((), 1)
+    journal.forget(text="swordfish")
+    assert traces(journal, "wordfish") == []
+    (left,) = journal.lessons(kinds=["correction"])
+    assert (left.answer, left.rejected, left.replaces) == (ANSWERS[1], ("Milly.",), None)
+
+
+def test_what_a_reason_taught_elsewhere_is_no_answer_here(journal: Journal) -> None:
+    """The owner corrected what the reason was carried over to: that lesson is stored under the rated ask."""
+    asks, lessons = talk(journal, True, False)
+    journal.add_lessons(
+        [Lesson("example", say(journal, "Good day").turns, "drawn")], ask=asks[1].id
+    )
+    journal.add_candidates([Candidate(asks[1].id, 2, "drawn", (1,), (-1.0,), "end", 0)])
+    assert lessons[0]
+    journal.forget(lesson=lessons[0].id)
+    assert [lesson.answer for lesson in journal.lessons(kinds=["example"])] == ["drawn"]
+    assert journal.candidates(asks[1].id) == []
+
+
+def test_a_reason_that_says_it_goes_and_what_was_typed_then_stays(journal: Journal) -> None:
+    first = say(journal, QUESTIONS[1])
+    journal.set_answer(first.id, "It is Milly.")
+    again = Again("It is Milly.", "not like my swordfish")
+    asked = journal.add_ask(first.conversation, first.turns, Sampling(), again=again)
+    kept = correct(journal, asked, ANSWERS[1])
+    journal.forget(text="swordfish")
+    assert traces(journal, "wordfish") == []
+    assert (journal.ask(asked.id).again, journal.lesson(kept.id)) == (None, kept)
