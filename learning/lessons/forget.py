@@ -75,7 +75,7 @@ class ForgetReport:
     left: tuple[Path, ...] = ()
     """Unknown files that may contain the texts, kept because of `leave_unknown`."""
     shortened: int = 0
-    """Number of later lessons that stayed without what was erased before them."""
+    """Number of the owner's lessons that stayed without what they quoted of it."""
 
 
 def forget(
@@ -138,7 +138,7 @@ def forget(
         removed,
         unvouched,
         tuple(unknown),
-        len(doomed.relearned),
+        doomed.shortened_lessons,
     )
 
 
@@ -161,10 +161,10 @@ def _target(folder: Path, journal: Journal, doomed: ErasurePlan) -> OldWeights |
             f"{error.what}; nothing was erased",
             f"roll it back, or remove the model with `vidya model remove {folder.name}`",
         ) from error
-    known = may_know(journal, now, doomed.quoting)
+    known = may_know(journal, now, doomed)
     if not known:
         return None
-    target = weights_before(folder, journal, now, known)
+    target = weights_before(folder, journal, now, doomed)
     if target is None:
         raise NotFound(
             f"{folder.name}: no weights without lesson {min(known)} are left, so nothing was erased",
@@ -193,13 +193,13 @@ def _take_out(
 def _clear(folder: Path, journal: Journal, doomed: ErasurePlan, files: Sequence[HomeFile]) -> None:
     """Removes what else of a model may know it. files: those written since it was said."""
     for old in snapshots_of(folder):
-        if may_know(journal, old.version, doomed.quoting):
+        if may_know(journal, old.version, doomed):
             remove(old.path)
     for path in parts_of(
         folder
     ):  # what weights are made of knows no more than they: none of these are left
         with contextlib.suppress(CheckpointError):
-            if may_know(journal, read_version(path), doomed.quoting):
+            if may_know(journal, read_version(path), doomed):
                 remove(path)
     halves = {path for path in broken_snapshots(folder) if path.stem.isdecimal()}
     for file in files:

@@ -103,7 +103,7 @@ def forget(
     lines = f", {counted(done['book_lines'], 'line')} of your book" if done["book_lines"] else ""
     show(erased + lines)
     if done["shortened"]:
-        show(f"{counted(done['shortened'], 'later lesson')} stayed, without what was erased before")
+        show(_staying(done["shortened"], "stayed", "stayed"))
     if keep_weights:
         show("the weights were kept: they may still say what they learned from it")
     for name in done["models"]:
@@ -144,14 +144,17 @@ def _sure(journal: Journal, doomed: ErasurePlan) -> bool:
         say(f"lesson {number}: {named(journal.lesson(number))}")
     if (rest := len(doomed.lessons) - SHOWN) > 0:
         say(f"and {counted(rest, 'other lesson')}")
-    if doomed.relearned:
-        say(
-            f"{counted(len(doomed.relearned), 'later lesson')} stays, without what is erased before"
-        )
+    if doomed.shortened_lessons:
+        say(_staying(doomed.shortened_lessons, "stays", "stay"))
     what = f"{counted(len(doomed.asks), 'ask')} and {counted(len(doomed.lessons), 'lesson')}"
     if doomed.titles:
         what += f", and the titles of {counted(len(doomed.titles), 'conversation')}"
     return sure(f"Erase {what}? This cannot be taken back.")
+
+
+def _staying(lessons: int, one: str, several: str) -> str:
+    many = counted(lessons, f"other lesson {one}", f"other lessons {several}")
+    return f"{many}, without what is erased"
 
 
 def _forget(

@@ -93,3 +93,33 @@ def test_where_the_weights_stay_the_later_lesson_stays_learned(place: Place) -> 
     assert done.models == ()
     assert journal.lesson(later.id).state == "learned"
     assert [example.prompt for example in learner.replay.taught] == ["what is my cat called"]
+
+
+def test_a_book_training_does_not_know_what_stood_before_a_lesson(place: Place) -> None:  # noqa: F811
+    """The book has the question and the answer of a lesson, not the talk before it."""
+    home, folder, journal = place
+    learner = open_learner(place)
+    first = ask(journal, "The word is swordfish.")
+    journal.set_answer(first.id, "Noted.")
+    turns = ("The word is swordfish.", "Noted.", LATER)
+    later = ask(journal, *turns, conversation=first.conversation)
+    number = journal.judge(
+        Correction(later.id, TOLD), TOLD, [learn_from_correction(later, TOLD, None)]
+    )
+    learner.weights.publish([], "book training", moved=Written.moved)
+    trained = current_version(folder)
+    doomed = journal.to_forget(text="swordfish")
+    assert doomed.relearned == tuple(one.id for one in journal.lessons_of(number))
+    done = forget(home, journal, doomed, [folder], text="swordfish")
+    assert (done.models, done.shortened, current_version(folder)) == ((), 1, trained)
+
+
+def test_weights_that_went_back_say_for_which_lesson(place: Place) -> None:  # noqa: F811
+    home, folder, journal = place
+    learner = open_learner(place)
+    first = ask(journal, "The word is swordfish.")
+    journal.set_answer(first.id, "Noted.")
+    turns = ("The word is swordfish.", "Noted.", LATER)
+    later = taught(learner, ask(journal, *turns, conversation=first.conversation), TOLD)
+    forget(home, journal, journal.to_forget(text="swordfish"), [folder], text="swordfish")
+    assert journal.publication_note(current_version(folder)) == f"without lesson {later.id}"
