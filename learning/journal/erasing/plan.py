@@ -85,8 +85,9 @@ def plan_erasure(
     the lesson and its judgement; asks for an answer that follows its reason; candidates that give its answer;
     where one of these was an offer, also the answer that was left standing and its weak lesson. What another
     judgement is about stays. text: every ask, lesson and title that contains the text, ignoring case and
-    kinds of white space. lesson, text: of later asks that have it in their history, those that were taught
-    something stay without it (later_asks.py). all: everything.
+    kinds of white space; a lesson that teaches another answer instead of it stays without it. lesson, text:
+    of later asks that have it in their history, those that were taught something stay without it
+    (later_asks.py). all: everything.
     Raises NotFound if nothing matches, and JournalError unless exactly one argument is given.
     """
     given = [conversation is not None, ask is not None, lesson is not None, text is not None, all]
