@@ -31,7 +31,7 @@ from engine.storage.weight_files import BASE
 from learning.book.owner_book import OwnerBook
 from learning.book.repair import mend_book
 from learning.home import Home
-from learning.journal.erase import ErasurePlan
+from learning.journal.erasing.plan import ErasurePlan
 from learning.journal.journal import Journal
 from learning.lessons.forget import finish, forget
 from learning.lessons.learner import Learner

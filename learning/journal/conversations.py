@@ -1,7 +1,7 @@
 """Lists, renames and exports conversations.
 
 A list is read in two steps, first the ids of all conversations and then the visible rows, so that ten
-thousand conversations open as fast as ten. Left out: deleting (learning.journal.erase).
+thousand conversations open as fast as ten. Left out: deleting (learning.journal.erasing).
 """
 
 from __future__ import annotations

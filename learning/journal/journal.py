@@ -22,7 +22,8 @@ from engine.errors import JournalError, NotFound
 from learning.journal import conversations
 from learning.journal.conversations import Conversation
 from learning.journal.database import insert_row, must_exist
-from learning.journal.erase import ErasurePlan, erase, plan_erasure
+from learning.journal.erasing.erase import erase
+from learning.journal.erasing.plan import ErasurePlan, plan_erasure
 from learning.journal.export import export_rows, export_trl
 from learning.journal.importing import import_rows
 from learning.journal.judgements import JudgementJournal
@@ -314,7 +315,7 @@ class Journal(JudgementJournal):
         text: str | None = None,
         all: bool = False,
     ) -> int:
-        """Erases rows beyond recovery (see learning.journal.erase). Returns the number of asks, lessons and
+        """Erases rows beyond recovery (see learning.journal.erasing). Returns the number of asks, lessons and
         titles. Does not change weights or book (see learning.lessons.forget). Raises NotFound.
         """
         doomed = self.to_forget(

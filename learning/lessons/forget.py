@@ -3,7 +3,8 @@
 Every file of the home is accounted for (learning.models.home_files): it cannot hold what is forgotten, or
 loses it, or is named; where one is unknown nothing is erased. The journal goes last, because it alone
 says what the others must lose: after a crash in between, forgetting the same again finishes the work.
-Later lessons than those forgotten leave the weights too, as with undo, and wait to be learned again.
+Later lessons than those forgotten leave the weights too, as with undo, and wait to be learned again; those of
+the same conversation without what was erased before them.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ from engine.storage.weight_files import (
 from learning.book.lines import WRITTEN
 from learning.book.owner_book import OwnerBook
 from learning.home import Home, HomeError
-from learning.journal.erase import ErasurePlan, erase
+from learning.journal.erasing.erase import erase
+from learning.journal.erasing.plan import ErasurePlan
 from learning.journal.journal import Journal
 from learning.lessons.forget_files import Texts, going, holds, plain
 from learning.lessons.forget_weights import (
@@ -72,6 +74,8 @@ class ForgetReport:
     """Models (by name, or by folder outside of the home) that may still know it, and why."""
     left: tuple[Path, ...] = ()
     """Unknown files that may contain the texts, kept because of `leave_unknown`."""
+    shortened: int = 0
+    """Number of the owner's lessons that stayed without what they quoted of it."""
 
 
 def forget(
@@ -134,6 +138,7 @@ def forget(
         removed,
         unvouched,
         tuple(unknown),
+        doomed.shortened_lessons,
     )
 
 
@@ -156,10 +161,10 @@ def _target(folder: Path, journal: Journal, doomed: ErasurePlan) -> OldWeights |
             f"{error.what}; nothing was erased",
             f"roll it back, or remove the model with `vidya model remove {folder.name}`",
         ) from error
-    known = may_know(journal, now, doomed.lessons)
+    known = may_know(journal, now, doomed)
     if not known:
         return None
-    target = weights_before(folder, journal, now, known)
+    target = weights_before(folder, journal, now, doomed)
     if target is None:
         raise NotFound(
             f"{folder.name}: no weights without lesson {min(known)} are left, so nothing was erased",
@@ -188,13 +193,13 @@ def _take_out(
 def _clear(folder: Path, journal: Journal, doomed: ErasurePlan, files: Sequence[HomeFile]) -> None:
     """Removes what else of a model may know it. files: those written since it was said."""
     for old in snapshots_of(folder):
-        if may_know(journal, old.version, doomed.lessons):
+        if may_know(journal, old.version, doomed):
             remove(old.path)
     for path in parts_of(
         folder
     ):  # what weights are made of knows no more than they: none of these are left
         with contextlib.suppress(CheckpointError):
-            if may_know(journal, read_version(path), doomed.lessons):
+            if may_know(journal, read_version(path), doomed):
                 remove(path)
     halves = {path for path in broken_snapshots(folder) if path.stem.isdecimal()}
     for file in files:
@@ -278,7 +283,7 @@ def _unvouched(
             found[name] = (
                 "lessons rehearse the book, and no lesson says when this line came into it"
             )
-    for folder in learned_elsewhere(journal, doomed.lessons, folders):
+    for folder in learned_elsewhere(journal, doomed.quoting, folders):
         found[str(folder)] = "it learned this, and lies outside of the home"
     return found
 

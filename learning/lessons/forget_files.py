@@ -10,12 +10,11 @@ import json
 import re
 from pathlib import Path
 
-from learning.journal.erase import ErasurePlan, unquoted
+from learning.journal.erasing.erase import unquoted
+from learning.journal.erasing.plan import TELLING, ErasurePlan
 from learning.journal.journal import Journal
 from learning.text.normalise import fold_spaces
 
-TELLING = 8
-"""Fewest characters of a text that can be searched for alone: a word like "yes" occurs in many files."""
 LARGEST = 64_000_000
 """Largest size in bytes of a file that is searched."""
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})|\\([ntr])")
@@ -36,8 +35,10 @@ def going(journal: Journal, doomed: ErasurePlan) -> Texts:
         (gone if doomed_too else stays).update(plain(text) for text in texts if text)
 
     asks, lessons, judgements = set(doomed.asks), set(doomed.lessons), set(doomed.judgements)
-    for number, *texts in journal.rows("SELECT id, message, old, reason FROM asks"):
-        sort(number in asks, *texts)
+    first = {ask.ask for ask in doomed.shortened if not ask.again}
+    for number, message, *again in journal.rows("SELECT id, message, old, reason FROM asks"):
+        sort(number in asks, message)
+        sort(number in asks or number in first, *again)
     candidates = set(doomed.candidates)
     for number, ask, text in journal.rows("SELECT id, ask, text FROM candidates"):
         sort(ask in asks or number in candidates, text)

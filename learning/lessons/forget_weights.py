@@ -17,7 +17,7 @@ from engine.errors import CheckpointError
 from engine.storage.checkpoint_files import WEIGHTS, read_version
 from engine.storage.weight_files import current_version, has_weights, parts_of
 from learning.book.lines import WRITTEN
-from learning.journal.erase import ErasurePlan
+from learning.journal.erasing.plan import ErasurePlan
 from learning.journal.journal import Journal
 from learning.journal.lessons import LINE, WITHOUT
 from learning.journal.standing import of_kinds
@@ -51,17 +51,18 @@ def line_of(journal: Journal, version: int) -> list[PublishedVersion]:
     return [PublishedVersion(*row) for row in journal.rows(f"{sql} ORDER BY version DESC", version)]
 
 
-def may_know(journal: Journal, version: int, lessons: Collection[int]) -> frozenset[int]:
-    """The lessons of `lessons` that weights of that version learned, or may have learned from the owner's
-    book."""
-    known = journal.lessons_in(version) & frozenset(lessons)
+def may_know(journal: Journal, version: int, doomed: ErasurePlan) -> frozenset[int]:
+    """The lessons that quote what is erased and that weights of that version learned, or may have learned
+    from the owner's book. The book has only the question and the answer of a lesson, so nothing that is
+    erased before one that stays."""
+    known = journal.lessons_in(version) & doomed.quoting
     trained = [
         made.created
         for made in line_of(journal, version)
         if not made.note.startswith(WITHOUT) and not made.note.endswith(KNOWN_ALREADY)
     ]
     rehearsed = set()
-    for number in set(lessons) - known:
+    for number in set(doomed.lessons) - known:
         row = journal.row(
             f"""SELECT created, (SELECT max(e.created) FROM lesson_events e
                 WHERE e.lesson = lessons.id AND e.state = 'undone') FROM lessons
@@ -74,11 +75,11 @@ def may_know(journal: Journal, version: int, lessons: Collection[int]) -> frozen
 
 
 def weights_before(
-    folder: Path, journal: Journal, now: int, lessons: Collection[int]
+    folder: Path, journal: Journal, now: int, doomed: ErasurePlan
 ) -> OldWeights | None:
-    """The newest earlier weights that cannot know any of the lessons; None if all may know one."""
+    """The newest earlier weights that cannot know what is erased; None if all may know it."""
     old = kept_weights(folder, journal, now)
-    return next((one for one in old if not may_know(journal, one.version, lessons)), None)
+    return next((one for one in old if not may_know(journal, one.version, doomed)), None)
 
 
 def first_said(journal: Journal, doomed: ErasurePlan) -> float:
@@ -91,6 +92,8 @@ def first_said(journal: Journal, doomed: ErasurePlan) -> float:
             ("lessons", doomed.lessons),
             ("judgements", doomed.judgements),
             ("conversations", doomed.titles),
+            ("candidates", doomed.candidates),
+            ("answers", doomed.answers),
         )
         for number in numbers
         if (row := journal.row(f"SELECT created FROM {table} WHERE id = ?", number))

@@ -48,7 +48,7 @@ def leave(
     parent, path = (to.version, to.path) if to else weights.without(lessons)
     gone = journal.lessons_in(weights.version) - journal.lessons_in(parent) - set(lessons)
     undone = {other.id for other in journal.to_undo()}
-    weights.go_back(parent, path, f"{WITHOUT}{', '.join(map(str, sorted(lessons)))}")
+    weights.go_back(parent, path, f"{WITHOUT}{', '.join(map(str, sorted(lessons or gone)))}")
     lost = [
         other
         for other in map(journal.lesson, sorted(gone))

@@ -9,7 +9,7 @@ import click
 from engine.errors import NotFound, VidyaError
 from learning.book.owner_book import OwnerBook
 from learning.home import Home
-from learning.journal.erase import ErasurePlan
+from learning.journal.erasing.plan import ErasurePlan
 from learning.journal.journal import Journal
 from learning.lessons.forget import finish
 from learning.lessons.forget import forget as forget_everywhere
@@ -29,9 +29,7 @@ SHOWN = 20
 @click.option("--lesson", type=int, help="Number of a lesson.")
 @click.option("--ask", type=int, help="Number of an ask, and what was said after it.")
 @click.option("--conversation", type=int, help="Number of a conversation.")
-@click.option(
-    "--text", help="Erase everything that contains this text, and what was said after it."
-)
+@click.option("--text", help="Erase everything that contains this text.")
 @click.option(
     "--all", "everything", is_flag=True, help="The whole journal, and any text not sent yet."
 )
@@ -64,10 +62,10 @@ def forget(
 ) -> None:
     """Erases for good: from the journal, your book, the weights and their snapshots.
 
-    What was said and taught later in the same conversation contains what was said before, so it is erased
-    too. Without --yes the lessons are named first. The weights go back to those before the erased lessons;
-    later lessons are then learned again. What you wrote into the book yourself stays, unless it contains
-    the --text.
+    What was said later in the same conversation contains what was said before. What you taught there stays,
+    without what is erased; the rest is erased too, and everything that was said after an --ask. Without
+    --yes the lessons are named first. The weights go back to those before the erased lessons; later lessons
+    are then learned again. What you wrote into the book yourself stays, unless it contains the --text.
     """
     given = [v for v in (lesson, ask, conversation, text) if v is not None]
     if len(given) + everything != 1:
@@ -104,6 +102,8 @@ def forget(
     )
     lines = f", {counted(done['book_lines'], 'line')} of your book" if done["book_lines"] else ""
     show(erased + lines)
+    if done["shortened"]:
+        show(_staying(done["shortened"], "stayed", "stayed"))
     if keep_weights:
         show("the weights were kept: they may still say what they learned from it")
     for name in done["models"]:
@@ -144,10 +144,17 @@ def _sure(journal: Journal, doomed: ErasurePlan) -> bool:
         say(f"lesson {number}: {named(journal.lesson(number))}")
     if (rest := len(doomed.lessons) - SHOWN) > 0:
         say(f"and {counted(rest, 'other lesson')}")
+    if doomed.shortened_lessons:
+        say(_staying(doomed.shortened_lessons, "stays", "stay"))
     what = f"{counted(len(doomed.asks), 'ask')} and {counted(len(doomed.lessons), 'lesson')}"
     if doomed.titles:
         what += f", and the titles of {counted(len(doomed.titles), 'conversation')}"
     return sure(f"Erase {what}? This cannot be taken back.")
+
+
+def _staying(lessons: int, one: str, several: str) -> str:
+    many = counted(lessons, f"other lesson {one}", f"other lessons {several}")
+    return f"{many}, without what is erased"
 
 
 def _forget(
@@ -181,6 +188,7 @@ def _forget(
         "removed": [str(path) for path in done.removed],
         "unvouched": done.unvouched,
         "left": [str(path) for path in done.left],
+        "shortened": done.shortened,
     }
 
 

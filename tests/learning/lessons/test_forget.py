@@ -19,7 +19,7 @@ from engine.storage.checkpoint_files import WEIGHTS
 from engine.storage.files import is_leftover, temporary_name
 from engine.storage.weight_files import BASE, current_files, current_version, files_at
 from learning.home import Home, HomeError
-from learning.journal.erase import ErasurePlan
+from learning.journal.erasing.plan import ErasurePlan
 from learning.lessons.forget import forget
 from learning.models.import_export import export_model, import_model
 from learning.models.store import ModelStore

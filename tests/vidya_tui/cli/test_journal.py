@@ -253,6 +253,21 @@ def test_forget_refuses_a_text_that_is_no_text_and_erases_no_question_marks(shel
     assert done["forgotten"] == 1
 
 
+@pytest.mark.parametrize("several", [False, True])
+def test_forget_tells_how_many_lessons_stay_without_it(shell: Shell, several: bool) -> None:
+    with closing(shell.journal()) as journal:
+        for number in range(1 + several):
+            prompt = (Turn("user", f"What is number {number}?"),)
+            old = "It is swordfish."
+            journal.add_lessons([Lesson("correction", prompt, "A thing.", (old,), replaces=old)])
+    asked = shell.run("journal", "forget", "--text", "swordfish", stdin="n\n", status=1).stderr
+    many, stay = ("2 other lessons", "stay") if several else ("1 other lesson", "stays")
+    assert f"{many} {stay}, without what is erased" in asked
+    told = shell.run("journal", "forget", "--text", "swordfish", "--yes", "--keep-weights").stdout
+    assert f"{many} stayed, without what is erased" in told
+    assert traces(shell, "swordfish") == []
+
+
 def test_forget_asks_first_and_needs_one_thing(shell: Shell) -> None:
     shell.rows("ask", "hello", "-n", "1")
     for answer in ("n\n", ""):

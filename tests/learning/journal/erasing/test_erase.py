@@ -11,7 +11,7 @@ import pytest
 from engine.config import Sampling
 from engine.errors import JournalError, NotFound
 from learning.channels import learn_from_correction, learn_from_human
-from learning.journal.erase import ErasurePlan
+from learning.journal.erasing.plan import ErasurePlan
 from learning.journal.journal import Journal
 from learning.journal.migrations import backups
 from learning.journal.practices import (
@@ -243,8 +243,9 @@ def test_a_forgotten_text_is_found_wherever_it_stands(journal: Journal, wanted: 
     journal.add_lessons(
         [
             Lesson("example", (Turn("user", said),), "a"),
-            Lesson("example", prompt, "a", rejected=(said,)),
-            Lesson("example", prompt, "a", replaces=said),
+            Lesson("example", prompt, "", rejected=(said,)),
+            Lesson("example", prompt, "instead", rejected=(said,)),
+            Lesson("example", prompt, "new", replaces=said),
             Lesson("example", prompt, "kept"),
         ]
     )
@@ -254,7 +255,9 @@ def test_a_forgotten_text_is_found_wherever_it_stands(journal: Journal, wanted: 
     )
     journal.forget(text=wanted)
     assert traces(journal, "SwordFish") == []
-    assert [lesson.answer for lesson in journal.lessons()] == ["hello", "kept"]
+    left = [(lesson.answer, lesson.rejected, lesson.replaces) for lesson in journal.lessons()]
+    # one that teaches another answer than that stays, without it
+    assert left == [(text, (), None) for text in ("hello", "instead", "new", "kept")]
     assert journal.latest_ask() == kept
 
 

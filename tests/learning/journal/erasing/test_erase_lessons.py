@@ -9,7 +9,7 @@ from learning.channels import learn_from_continuation, learn_from_correction, le
 from learning.journal.journal import Journal
 from learning.lessons.forget_files import going
 from learning.protocol.records import Again, Candidate, Correction, Lesson, Pick, Rating
-from tests.learning.journal.test_erase import correct, say, traces
+from tests.learning.journal.erasing.test_erase import correct, say, traces
 
 
 @pytest.mark.parametrize("kept", [True, False], ids=["kept", "dropped"])
