@@ -52,24 +52,26 @@ def line_of(journal: Journal, version: int) -> list[PublishedVersion]:
 
 
 def may_know(journal: Journal, version: int, doomed: ErasurePlan) -> frozenset[int]:
-    """The lessons that quote what is erased and that weights of that version learned, or may have learned
-    from the owner's book. The book has only the question and the answer of a lesson, so nothing that is
-    erased before one that stays."""
+    """The lessons that quote what is erased and that weights of that version learned or may have rehearsed.
+
+    Weights rehearse the owner's book, which has the question and the answer of a lesson once it is taught,
+    and all lessons that some model learned, with the talk before them. A lesson that stays quotes what is
+    erased only in that talk.
+    """
     known = journal.lessons_in(version) & doomed.quoting
     trained = [
         made.created
         for made in line_of(journal, version)
         if not made.note.startswith(WITHOUT) and not made.note.endswith(KNOWN_ALREADY)
     ]
+    taught = f"SELECT created FROM lessons WHERE id = ? AND {of_kinds(WRITTEN)} AND answer != ''"
+    events = "(SELECT {}(created) FROM lesson_events WHERE lesson = ? AND state = '{}')"
     rehearsed = set()
-    for number in set(doomed.lessons) - known:
-        row = journal.row(
-            f"""SELECT created, (SELECT max(e.created) FROM lesson_events e
-                WHERE e.lesson = lessons.id AND e.state = 'undone') FROM lessons
-            WHERE id = ? AND {of_kinds(WRITTEN)} AND answer != ''""",
-            number,
-        )
-        if row and any(row[0] <= at <= (row[1] or float("inf")) for at in trained):
+    for number in doomed.quoting - known:
+        since = taught if number in doomed.lessons else events.format("min", "learned")
+        row = journal.row(f"SELECT ({since}), {events.format('max', 'undone')}", number, number)
+        begin, end = row or (None, None)
+        if begin is not None and any(begin <= at <= (end or float("inf")) for at in trained):
             rehearsed.add(number)
     return known | rehearsed
 

@@ -11,6 +11,7 @@ from engine.storage.weight_files import current_files, current_version, files_at
 from learning.channels import learn_from_correction
 from learning.journal.journal import Journal
 from learning.lessons.forget import forget
+from learning.lessons.forget_weights import may_know
 from learning.lessons.learner import Learner
 from learning.protocol.records import Ask, Correction, Lesson, Turn, Turns
 from tests.learning.conftest import Place
@@ -112,6 +113,30 @@ def test_a_book_training_does_not_know_what_stood_before_a_lesson(place: Place) 
     assert doomed.relearned == tuple(one.id for one in journal.lessons_of(number))
     done = forget(home, journal, doomed, [folder], text="swordfish")
     assert (done.models, done.shortened, current_version(folder)) == ((), 1, trained)
+
+
+def test_a_lesson_that_another_model_learned_is_rehearsed_with_what_stood_before_it(
+    place: Place,  # noqa: F811
+) -> None:
+    home, folder, journal = place
+    learner = open_learner(place)
+    first = ask(journal, "The word is swordfish.")
+    journal.set_answer(first.id, "Noted.")
+    turns = ("The word is swordfish.", "Noted.", LATER)
+    asked = ask(journal, *turns, conversation=first.conversation)
+    made = learn_from_correction(asked, TOLD, None)
+    number = journal.judge(Correction(asked.id, TOLD), TOLD, [made])
+    (later,) = journal.lessons_of(number)
+    publish(learner, lesson("What is first?", "A first one."))
+    before = current_version(folder)
+    assert may_know(journal, before, journal.to_forget(text="swordfish")) == frozenset()
+    journal.set_lesson_state(later.id, "learned")  # another model has learned it
+    last = publish(learner, lesson("What is last?", "A last one."))
+    doomed = journal.to_forget(text="swordfish")
+    assert may_know(journal, current_version(folder), doomed) == {later.id}
+    done = forget(home, journal, doomed, [folder], text="swordfish")
+    assert done.models == ("tiny",)
+    assert journal.lesson(last.id).state == "waiting"
 
 
 def test_weights_that_went_back_say_for_which_lesson(place: Place) -> None:  # noqa: F811
