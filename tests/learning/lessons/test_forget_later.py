@@ -30,6 +30,14 @@ def ask(journal: Journal, *texts: str, conversation: int | None = None) -> Ask:
     return journal.add_ask(conversation or journal.new_conversation(), turns, Sampling())
 
 
+def after_the_word(journal: Journal) -> tuple[Ask, Ask]:
+    """The owner says the word, which is no lesson, and asks something else after it."""
+    first = ask(journal, "The word is swordfish.")
+    journal.set_answer(first.id, "Noted.")
+    turns = ("The word is swordfish.", "Noted.", LATER)
+    return first, ask(journal, *turns, conversation=first.conversation)
+
+
 def taught(learner: Learner, asked: Ask, answer: str) -> Lesson:
     """A correction that the weights learned."""
     made = learn_from_correction(asked, answer, None)
@@ -69,10 +77,8 @@ def test_a_lesson_that_alone_quotes_it_leaves_the_weights(place: Place) -> None:
     """What was only said was never a lesson, but the later lesson was learned behind it."""
     home, folder, journal = place
     learner = open_learner(place)
-    first = ask(journal, "The word is swordfish.")
-    journal.set_answer(first.id, "Noted.")
-    turns = ("The word is swordfish.", "Noted.", LATER)
-    later = taught(learner, ask(journal, *turns, conversation=first.conversation), TOLD)
+    first, asked = after_the_word(journal)
+    later = taught(learner, asked, TOLD)
     knew = current_version(folder)
     doomed = journal.to_forget(text="swordfish")
     assert (doomed.asks, doomed.lessons, doomed.relearned) == ((first.id,), (), (later.id,))
@@ -100,12 +106,9 @@ def test_a_book_training_does_not_know_what_stood_before_a_lesson(place: Place) 
     """The book has the question and the answer of a lesson, not the talk before it."""
     home, folder, journal = place
     learner = open_learner(place)
-    first = ask(journal, "The word is swordfish.")
-    journal.set_answer(first.id, "Noted.")
-    turns = ("The word is swordfish.", "Noted.", LATER)
-    later = ask(journal, *turns, conversation=first.conversation)
+    _, asked = after_the_word(journal)
     number = journal.judge(
-        Correction(later.id, TOLD), TOLD, [learn_from_correction(later, TOLD, None)]
+        Correction(asked.id, TOLD), TOLD, [learn_from_correction(asked, TOLD, None)]
     )
     learner.weights.publish([], "book training", moved=Written.moved)
     trained = current_version(folder)
@@ -120,10 +123,7 @@ def test_a_lesson_that_another_model_learned_is_rehearsed_with_what_stood_before
 ) -> None:
     home, folder, journal = place
     learner = open_learner(place)
-    first = ask(journal, "The word is swordfish.")
-    journal.set_answer(first.id, "Noted.")
-    turns = ("The word is swordfish.", "Noted.", LATER)
-    asked = ask(journal, *turns, conversation=first.conversation)
+    _, asked = after_the_word(journal)
     made = learn_from_correction(asked, TOLD, None)
     number = journal.judge(Correction(asked.id, TOLD), TOLD, [made])
     (later,) = journal.lessons_of(number)
@@ -142,9 +142,7 @@ def test_a_lesson_that_another_model_learned_is_rehearsed_with_what_stood_before
 def test_weights_that_went_back_say_for_which_lesson(place: Place) -> None:  # noqa: F811
     home, folder, journal = place
     learner = open_learner(place)
-    first = ask(journal, "The word is swordfish.")
-    journal.set_answer(first.id, "Noted.")
-    turns = ("The word is swordfish.", "Noted.", LATER)
-    later = taught(learner, ask(journal, *turns, conversation=first.conversation), TOLD)
+    _, asked = after_the_word(journal)
+    later = taught(learner, asked, TOLD)
     forget(home, journal, journal.to_forget(text="swordfish"), [folder], text="swordfish")
     assert journal.publication_note(current_version(folder)) == f"without lesson {later.id}"
