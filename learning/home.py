@@ -18,8 +18,6 @@ import platformdirs
 from engine.errors import VidyaError
 from engine.storage.files import make_private_folder
 
-MISSING = "check --home and VIDYA_HOME; `vidya` or `vidya teach` makes a new home"
-
 
 class HomeError(VidyaError):
     """The home folder cannot be used, or another program uses it."""
@@ -28,18 +26,16 @@ class HomeError(VidyaError):
 class Home:
     """The folder named by `path`, else by `VIDYA_HOME`, else the platform's user data directory."""
 
-    def __init__(self, path: Path | None = None, *, create: bool = True) -> None:
+    def __init__(self, path: Path | None = None) -> None:
         """Creates the folder, readable by its owner only, if it is missing.
 
-        Raises HomeError if it cannot be created or written, or, without `create`, if it is missing.
+        Raises HomeError if it cannot be created or written.
         """
         path = path or usual_folder()
         advice = "make it writable, or name another folder with --home or VIDYA_HOME"
         try:
             self.path = path.expanduser().resolve()
             str(self.path).encode()  # the weights cannot be written under another name
-            if not create and not self.path.exists():
-                raise HomeError(f"home {path}: is not there", MISSING)
             make_private_folder(self.path)
         except UnicodeEncodeError as error:
             what = f"home {path}: its name is not UTF-8 text, or the locale is not UTF-8"

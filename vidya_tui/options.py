@@ -30,11 +30,6 @@ class Options:
         """The home. Raises HomeError if it cannot be created."""
         return Home(self.home_path)
 
-    @property
-    def existing_home(self) -> Home:
-        """The home, for a command that only reads. Raises HomeError if it does not exist."""
-        return Home(self.home_path, create=False)
-
     @functools.cached_property
     def settings(self) -> Settings:
         """The home's settings, with --model in place of its model. Reports ignored entries once, on stderr.

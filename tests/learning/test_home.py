@@ -128,12 +128,3 @@ def test_a_child_of_a_killed_holder_does_not_keep_the_lock(tmp_path: Path) -> No
                 pass
         finally:
             os.kill(child, signal.SIGKILL)
-
-
-def test_a_home_that_is_only_read_is_not_made(tmp_path: Path) -> None:
-    missing = tmp_path / "hom" / "typo"
-    with pytest.raises(HomeError, match="typo: is not there") as caught:
-        Home(missing, create=False)
-    assert "check --home and VIDYA_HOME" in caught.value.next_step
-    assert not missing.parent.exists()
-    assert Home(missing).path == Home(missing, create=False).path

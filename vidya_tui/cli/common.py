@@ -226,8 +226,8 @@ class LocalTeacher:
 
 
 def open_journal(options: Options) -> closing[Journal]:
-    """The journal of a home that exists; `with` closes it. Raises HomeError or JournalError."""
-    return closing(Journal(options.existing_home.journal_path))
+    """The home's journal; `with` closes it. Raises JournalError."""
+    return closing(Journal(options.home.journal_path))
 
 
 @contextmanager

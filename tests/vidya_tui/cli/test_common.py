@@ -7,16 +7,14 @@ import signal
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from engine.errors import VidyaError
-from learning.home import Home, HomeError
+from learning.home import Home
 from learning.journal.journal import Journal
 from learning.protocol.events import Failed, UndoDone
 from learning.protocol.model_events import Grown
 from tests.signals import sigint_is
 from vidya_tui.cli.common import LocalTeacher, download_progress, interruptible
-from vidya_tui.cli.main import cli
 from vidya_tui.options import Options
 
 
@@ -69,19 +67,3 @@ def test_a_signal_that_was_ignored_asks_for_no_end() -> None:
     with sigint_is(signal.SIG_DFL), interruptible(told.append) as asked:
         signal.raise_signal(signal.SIGINT)
         assert asked.is_set()
-
-
-def test_a_command_that_only_reads_makes_no_home(tmp_path: Path) -> None:
-    typo = tmp_path / "typo"
-    for command in (
-        ("journal", "show"),
-        ("journal", "search", "hello"),
-        ("journal", "export", "--out", str(tmp_path / "all.jsonl")),
-        ("journal", "progress", "--csv", str(tmp_path / "all.csv")),
-        ("practice", "--runs"),
-        ("practice", "--report"),
-    ):
-        result = CliRunner().invoke(cli, [*command, "--home", str(typo)])
-        assert isinstance(result.exception, HomeError), command
-        assert str(typo) in result.exception.what
-    assert list(tmp_path.iterdir()) == []

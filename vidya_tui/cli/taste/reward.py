@@ -174,8 +174,8 @@ def rate(prompts: str, count: int, options: Options) -> None:
     from learning.rewards.reward_rating import draw, rated
 
     rows = _read(prompts)
+    folder = _folder(options)
     with open_journal(options) as journal:
-        folder = _folder(options)
         model, report = usable(folder, journal)
     tokenizer = load_tokenizer(folder)
     missing = [prompt for prompt, answers in rows if not answers]
