@@ -146,7 +146,7 @@ def search(text: str, options: Options) -> None:
 def export(form: str, out: str | None, force: bool, options: Options) -> None:
     """Writes the whole journal (jsonl, for `import`), or prompt/chosen/rejected rows (trl)."""
     target = None if out in (None, "-") else Path(out)
-    check_free(target, options.home, force=force)
+    check_free(target, force=force)
     with open_journal(options) as journal:
         rows = journal.export_trl() if form == "trl" else journal.export_rows()
         lines = [json.dumps(row, ensure_ascii=False) for row in rows]

@@ -20,7 +20,7 @@ from vidya_tui.options import Options
 def progress(csv_path: Path | None, svg_path: Path | None, force: bool, options: Options) -> None:
     """Shows how the model does over time: recall, loss, reward, ratings, picks, your words."""
     for path in (csv_path, svg_path):
-        check_free(path, options.home, force=force)
+        check_free(path, force=force)
     with open_journal(options) as journal:
         found = read_progress(journal)
     for path, text in ((csv_path, as_csv), (svg_path, as_svg)):

@@ -24,15 +24,8 @@ def write_export(path: Path, text: str) -> None:
         raise VidyaError(*unwritable(path, error, "choose another file", len(text))) from error
 
 
-def check_free(path: Path | None, home: Home, *, force: bool) -> None:
-    """Raises VidyaError where a file exists that was not to be overwritten, and for one in the home beside
-    its export folder: `journal forget` would not know what it is, and refuse."""
-    inside = path.resolve() if path is not None else Path()
-    if inside.is_relative_to(home.path) and not inside.is_relative_to(home.exports_path):
-        raise VidyaError(
-            f"{path}: lies in the home, where only vidya's own files belong",
-            "name a file outside of the home",
-        )
+def check_free(path: Path | None, *, force: bool) -> None:
+    """Raises VidyaError where a file exists that was not to be overwritten."""
     if path is not None and path.is_file() and not force:
         raise VidyaError(
             f"{path}: is there already", "add --force to write over it, or name another file"
