@@ -3,8 +3,8 @@
 Every file of the home is accounted for (learning.models.home_files): it cannot hold what is forgotten, or
 loses it, or is named; where one is unknown nothing is erased. The journal goes last, because it alone
 says what the others must lose: after a crash in between, forgetting the same again finishes the work.
-Later lessons than those forgotten leave the weights too, as with undo, and wait to be learned again; those of
-the same conversation without what was erased before them.
+Later lessons than those forgotten leave the weights too, as with undo, and wait to be learned again. From the
+history of those in the same conversation the erased text is removed.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class ForgetReport:
     left: tuple[Path, ...] = ()
     """Unknown files that may contain the texts, kept because of `leave_unknown`."""
     shortened: int = 0
-    """Number of the owner's lessons that stayed without what they quoted of it."""
+    """Number of the owner's lessons that stayed, and from which the erased text was removed."""
 
 
 def forget(

@@ -35,10 +35,10 @@ def going(journal: Journal, doomed: ErasurePlan) -> Texts:
         (gone if doomed_too else stays).update(plain(text) for text in texts if text)
 
     asks, lessons, judgements = set(doomed.asks), set(doomed.lessons), set(doomed.judgements)
-    first = {ask.ask for ask in doomed.shortened if not ask.again}
+    not_again = {ask.ask for ask in doomed.shortened if not ask.again}
     for number, message, *again in journal.rows("SELECT id, message, old, reason FROM asks"):
         sort(number in asks, message)
-        sort(number in asks or number in first, *again)
+        sort(number in asks or number in not_again, *again)
     candidates = set(doomed.candidates)
     for number, ask, text in journal.rows("SELECT id, ask, text FROM candidates"):
         sort(ask in asks or number in candidates, text)

@@ -1,8 +1,9 @@
 """Erases parts of the journal so that they cannot be recovered from its files.
 
-Deletes the rows with all rows that depend on them, shortens those that quote them, overwrites free pages,
-rebuilds the file, empties its log, and removes the backups that migrations made. Left out: which rows
-(plan.py); weights and book, from which the caller removes the lessons first (learning.lessons.forget).
+Deletes the rows and all rows that depend on them, and removes the erased text from rows that stay. Then
+overwrites free pages, rebuilds the file, and empties its log. Backups that migrations made are removed. Left
+out: which rows (plan.py); weights and book, from which the caller removes the lessons first
+(learning.lessons.forget).
 """
 
 from __future__ import annotations

@@ -33,6 +33,10 @@ class Erased:
     """Asks that are erased in any case, and lessons:"""
     lessons: Collection[int] = ()
 
+    def is_in(self, *texts: str | None) -> bool:
+        """Whether one of the texts contains what is erased."""
+        return any(text is not None and self.contained_in(text) for text in texts)
+
 
 @dataclass(frozen=True)
 class ShortenedAsk:
@@ -100,16 +104,20 @@ class _Sorter:
         stays, quotes = self._staying(ask)
         alone = not stays or stays[-1] or stands_alone(ask.message)
         lessons, judgements = self._lessons(ask.id), self._judgements(ask.id)
-        judged = {number for number, *texts in judgements if self._has(*texts)}
+        judged = {number for number, *texts in judgements if self._erased.is_in(*texts)}
         taught = self._taught_by(lessons, judged)
-        if not taught or not alone or self._has(ask.message):
+        if not taught or not alone or self._erased.is_in(ask.message):
             self.found.asks.add(ask.id)
             return
         answers = self._taught_answers(ask, taught)
 
         def goes(text: str | None) -> bool:
             """Whether a text that the model wrote is erased."""
-            return text is not None and text.strip() not in answers and (quotes or self._has(text))
+            return (
+                text is not None
+                and text.strip() not in answers
+                and (quotes or self._erased.is_in(text))
+            )
 
         of_taught = {lesson.judgement for lesson in taught}
         self.found.judgements |= {
@@ -130,7 +138,7 @@ class _Sorter:
         self._erase_parts(ask.id, goes)
         self.found.kept.add(ask.id)
         self._histories[ask.id] = tuple(compress(ask.history, stays))
-        if goes(ask.old) or self._has(ask.reason):
+        if goes(ask.old) or self._erased.is_in(ask.reason):
             self._not_again.add(ask.id)
 
     def join(self, asks: Collection[PastAsk]) -> None:
@@ -160,15 +168,15 @@ class _Sorter:
         return stays, quotes
 
     def _taught_by(self, lessons: list[Lesson], judged: Collection[int]) -> list[Lesson]:
-        """Those of the lessons that stay and teach an answer. judged: judgements that contain what is
-        erased."""
+        """The lessons that teach an answer and stay. judged: ids of the judgements that contain the erased
+        text; their lessons do not stay."""
         return [
             lesson
             for lesson in lessons
             if lesson.id in self._standing
             and lesson.answer
             and lesson.judgement not in judged
-            and not self._has(lesson.answer, *(turn.text for turn in lesson.prompt[-1:]))
+            and not self._erased.is_in(lesson.answer, *(turn.text for turn in lesson.prompt[-1:]))
         ]
 
     def _taught_answers(self, ask: PastAsk, taught: list[Lesson]) -> set[str]:
@@ -192,7 +200,9 @@ class _Sorter:
         # the owner's own words, and answers to other messages: the erased text was not before them
         other = lesson.kind in ("owner_words", "reason")
         return (
-            lesson.judgement in self.found.judgements or (quotes and not other) or self._has(*texts)
+            lesson.judgement in self.found.judgements
+            or (quotes and not other)
+            or self._erased.is_in(*texts)
         )
 
     def _change(
@@ -205,7 +215,7 @@ class _Sorter:
         prompt = lesson.prompt
         if begin >= 0 and prompt == turns[begin:end]:
             prompt = tuple(compress(prompt, stays[begin:end]))
-        elif not all(stays) or self._has(*(turn.text for turn in prompt)):
+        elif not all(stays) or self._erased.is_in(*(turn.text for turn in prompt)):
             # another history than the ask's: nothing tells which of its exchanges are erased
             prompt = () if lesson.kind == "owner_words" else prompt[-1:]
         new = replace(
@@ -253,6 +263,3 @@ class _Sorter:
             LEFT JOIN answers a ON a.judgement = j.id WHERE j.ask = ?""",
             ask,
         )
-
-    def _has(self, *texts: str | None) -> bool:
-        return any(text is not None and self._erased.contained_in(text) for text in texts)

@@ -6,7 +6,7 @@ Left out: erasing them (erase.py), and what stays of later asks (later_asks.py).
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -66,7 +66,8 @@ class ErasurePlan:
 
     @property
     def quoting(self) -> frozenset[int]:
-        """Lessons that quote what is erased: weights that learned one of them may know it."""
+        """Lessons, erased or changed, that contain what is erased. Weights that were trained on one of them
+        may know it."""
         return frozenset((*self.lessons, *self.relearned))
 
 
@@ -81,13 +82,16 @@ def plan_erasure(
 ) -> ErasurePlan:
     """The rows to erase for one of the arguments, with all rows that quote them.
 
-    conversation: everything in it. ask: the ask, and all later asks that have it in their history. lesson:
-    the lesson and its judgement; asks for an answer that follows its reason; candidates that give its answer;
-    where one of these was an offer, also the answer that was left standing and its weak lesson. What another
-    judgement is about stays. text: every ask, lesson and title that contains the text, ignoring case and
-    kinds of white space; a lesson that teaches another answer instead of it stays without it. lesson, text:
-    of later asks that have it in their history, those that were taught something stay without it
-    (later_asks.py). all: everything.
+    conversation: everything in it.
+    ask: the ask, and all later asks that have it in their history.
+    lesson: the lesson and its judgement; asks that the owner sent again with the reason of this judgement;
+    candidates with the lesson's answer. If such a candidate was an offer, the unjudged answer and the weak
+    lesson that came from it are erased too. A candidate that another judgement is about stays.
+    text: every ask, lesson and title that contains the text, ignoring case and kinds of white space. A lesson
+    that only rejects or replaces the text stays, and the text is removed from it.
+    lesson, text: later asks with a taught answer stay, and what is erased is removed from their history
+    (later_asks.py).
+    all: everything.
     Raises NotFound if nothing matches, and JournalError unless exactly one argument is given.
     """
     given = [conversation is not None, ask is not None, lesson is not None, text is not None, all]
@@ -156,9 +160,9 @@ class _Plan:
         self.answers = _numbers(store, _ANSWERS, *copied)
         self.lessons |= _numbers(store, _WEAK, *copied)
         offers = chosen(store, "candidates", "ask", self.candidates, "offered")
-        gave = {own, *(number for (number,) in offers)} - {None}
-        talks = Talks(store, conversations_of(store, gave))
-        paths = {talks.own_path(talks.asks[ask]) for ask in gave if ask is not None}
+        gave = {int(number) for (number,) in offers} | ({own} if own is not None else set())
+        talks = Talks(store, _conversations_of(store, gave))
+        paths = {talks.own_path(talks.asks[ask]) for ask in gave}
         told = content_words(answer) - _NOT_TELLING
         folded, telling = fold_spaces(answer), len(fold_spaces(answer)) >= TELLING
 
@@ -203,10 +207,10 @@ class _Plan:
         self.asks = {ask.id for ask in talks.asks.values() if contained_in(ask.message)}
         quote = {ask.id for ask in talks.asks.values() if quoted_by(0, ask.history)}
         quote |= _numbers(store, _CONTAINING, wanted)
-        self._sort(talks, quote - self.asks, quoted_by, contained_in)
-        self._sort_lessons(contained_in)
+        erased = self._sort(talks, quote - self.asks, quoted_by, contained_in)
+        self._sort_lessons(erased)
 
-    def _sort_lessons(self, contained_in: Callable[[str], bool]) -> None:
+    def _sort_lessons(self, erased: Erased) -> None:
         """Erases the lessons that contain the text, of all asks and of none. One that only rejects it
         stays."""
         changed = {lesson.id: lesson for lesson in self._changed}
@@ -215,12 +219,12 @@ class _Plan:
             lesson = changed.get(old.id, old)
             new = replace(
                 lesson,
-                rejected=tuple(text for text in lesson.rejected if not contained_in(text)),
-                replaces=None if _any([lesson.replaces], contained_in) else lesson.replaces,
+                rejected=tuple(text for text in lesson.rejected if not erased.is_in(text)),
+                replaces=None if erased.is_in(lesson.replaces) else lesson.replaces,
             )
             texts = [*(turn.text for turn in new.prompt), new.answer]
             teaches = bool(new.answer) and new.kind in MAIN_KINDS
-            if _any(texts, contained_in) or (new != lesson and not teaches):
+            if erased.is_in(*texts) or (new != lesson and not teaches):
                 self.lessons.add(new.id)
             elif new != lesson:
                 self._changed.append(new)
@@ -231,8 +235,8 @@ class _Plan:
         asks: set[int],
         quoted_by: Callable[[Path, Turns], bool],
         contained_in: Callable[[str], bool],
-    ) -> None:
-        """Erases what later asks quote, and those of the asks that do not stay."""
+    ) -> Erased:
+        """Erases those of the asks that do not stay, and parts of those that do."""
         erased = Erased(quoted_by, contained_in, frozenset(self.asks), frozenset(self.lessons))
         self._later = later = sort_later(self._store, talks, asks - self.asks, erased)
         self.asks |= later.asks
@@ -241,6 +245,7 @@ class _Plan:
         self.candidates |= later.candidates
         self.answers |= later.answers
         self._changed = list(later.changed)
+        return erased
 
     def whole(self) -> ErasurePlan:
         """The plan, with what belongs to the asks that are erased."""
@@ -293,12 +298,12 @@ judgement is about, other than ?2: they are lessons of their own."""
 def _after(store: Store, ask: int) -> set[int]:
     """An ask and all that have its message in their history. Answers in between may have been corrected
     since, so only the owner's words are compared."""
-    talks = Talks(store, conversations_of(store, {ask}))
+    talks = Talks(store, _conversations_of(store, {ask}))
     mine = {talks.own_path(talks.asks[ask])}
     return {one.id for one in talks.asks.values() if talks.follows(talks.own_path(one), mine)}
 
 
-def conversations_of(store: Store, asks: Collection[int | None]) -> set[int]:
+def _conversations_of(store: Store, asks: Collection[int]) -> set[int]:
     """The conversations of some asks."""
     return {int(number) for (number,) in chosen(store, "asks", "DISTINCT conversation", asks)}
 
@@ -328,10 +333,6 @@ _CONTAINING = """SELECT ask FROM candidates WHERE contains(text, ?1)
 histories are compared after parsing."""
 
 
-def _any(texts: Iterable[str | None], contained_in: Callable[[str], bool]) -> bool:
-    return any(text is not None and contained_in(text) for text in texts)
-
-
 _LISTED = {
     "lesson": "`vidya journal show` lists them",
     "ask": "`vidya journal show --asks` lists them",
@@ -345,7 +346,7 @@ def _must_exist(store: Store, name: str, number: int) -> None:
 
 
 def chosen(
-    store: Store, table: str, columns: str, numbers: Collection[int | None], where: str = "1"
+    store: Store, table: str, columns: str, numbers: Collection[int], where: str = "1"
 ) -> list[Row]:
     """Columns of the rows with these numbers for which `where` is true."""
     sql = f"SELECT {columns} FROM {table} WHERE id IN (SELECT value FROM json_each(?)) AND {where}"

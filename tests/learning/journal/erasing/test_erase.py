@@ -256,7 +256,7 @@ def test_a_forgotten_text_is_found_wherever_it_stands(journal: Journal, wanted: 
     journal.forget(text=wanted)
     assert traces(journal, "SwordFish") == []
     left = [(lesson.answer, lesson.rejected, lesson.replaces) for lesson in journal.lessons()]
-    # one that teaches another answer than that stays, without it
+    # a lesson with another answer stays, and the text is removed from it
     assert left == [(text, (), None) for text in ("hello", "instead", "new", "kept")]
     assert journal.latest_ask() == kept
 
