@@ -102,6 +102,7 @@ class Stage:
         for screen in self.app.screen_stack:
             for text in screen.query(TextArea):
                 text.cursor_blink = False
+                text.notify_style_update()  # else a line drawn while the cursor was hidden is kept
             for line in screen.query(Input):
                 line.cursor_blink = False
         with self._waiting():
