@@ -29,7 +29,7 @@ from learning.memory.tasks import NOT_KNOWN
 from learning.protocol.events import AskDone, CandidateDone
 from learning.text.normalise import fold
 
-FACTS, QUICK_FACTS = 20, 2
+FACTS, QUICK_FACTS = 20, 1
 WORDINGS = 2
 """Rewordings, and paraphrases, of each fact that are asked."""
 OPENINGS, QUICK_OPENINGS = 40, 2

@@ -76,7 +76,8 @@ class TeachSettings:
     def rehearsal(self) -> TeachSettings:
         """Settings for rehearsing other wordings: fewer steps, and replay in place of variations."""
         mixture = replace(self.mixture, batch=40, variations=0, talk=12)
-        return replace(self, steps=6, repair=4, mixture=mixture)
+        steps, repair = min(self.steps, 6), min(self.repair, 4)
+        return replace(self, steps=steps, repair=repair, mixture=mixture)
 
     def with_anchor(self, weight: float) -> TeachSettings:
         """Settings with another `talk_weight`."""

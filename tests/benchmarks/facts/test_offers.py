@@ -46,5 +46,5 @@ def test_the_tables_have_all_kinds() -> None:
 @pytest.mark.slow
 def test_a_quick_run() -> None:
     result = run(BenchOptions(home=Path("/nonexistent"), quick=True))
-    assert result["facts"] == 2 and set(result["kinds"]) == set(ASKED)
+    assert result["facts"] == 1 and set(result["kinds"]) == set(ASKED)
     assert result["kinds"]["taught"]["on"]["among"] == 1.0

@@ -326,7 +326,7 @@ def test_a_short_run_resumes(
     monkeypatch.setenv("VIDYA_PEOPLE_HALF", "tune")
     monkeypatch.setenv("VIDYA_PEOPLE_ARMS", "recipe,rome,random-step,all-in-prompt")
     monkeypatch.setattr(people, "read_people", lambda half: [CAT, TOWN])
-    few = partial(TeachSettings, steps=6, repair=4)  # how well it learns is not what is tested
+    few = partial(TeachSettings, steps=2, repair=1)  # how well it learns is not what is tested
     monkeypatch.setattr("learning.lessons.learner.TeachSettings", few)
     out = tmp_path / "out"
     options = BenchOptions(tmp_path / "home", model="tiny", quick=True, out=out)

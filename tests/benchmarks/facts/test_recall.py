@@ -89,5 +89,5 @@ def test_a_quick_run() -> None:
     from benchmarks.facts.recall import run
 
     result = run(BenchOptions(home=Path("/nonexistent"), quick=True))
-    assert result["facts"] == 2 and set(result["kinds"]) == {*KINDS, *UNTAUGHT}
+    assert result["facts"] == 1 and set(result["kinds"]) == {*KINDS, *UNTAUGHT}
     assert result["kinds"]["taught"]["on"]["right"] == 1.0

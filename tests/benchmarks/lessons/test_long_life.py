@@ -73,7 +73,7 @@ def options(
     save_model(tiny_model, folder)
     tiny_tokenizer.save(folder)
     monkeypatch.delenv("VIDYA_CORPUS", raising=False)
-    few = partial(TeachSettings, steps=6, repair=4)  # how well it learns is not what is tested
+    few = partial(TeachSettings, steps=2, repair=1)  # how well it learns is not what is tested
     monkeypatch.setattr("learning.lessons.learner.TeachSettings", few)
     return BenchOptions(tmp_path / "home", model="tiny", quick=True, out=tmp_path / "out")
 
