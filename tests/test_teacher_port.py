@@ -8,7 +8,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -59,13 +58,14 @@ PATIENCE = 120.0
 HELLO: Turns = (Turn("user", "hello"),)
 BOOK = "<|user|> hello <|assistant|> Hello, I am well.\n"
 SMALL = """
-import functools, pathlib, sys
+import pathlib, sys
 import personality.book
 personality.book.shipped_book_path = lambda: pathlib.Path({book!r})
 if "vidya_tui.worker.main" in sys.orig_argv:
     import learning.lessons.learner
-    settings = learning.lessons.learner.TeachSettings
-    learning.lessons.learner.TeachSettings = functools.partial(settings, steps=2, repair=1)
+    from learning.lessons.batch import Mixture
+    short = learning.lessons.learner.TeachSettings(steps=2, repair=1, mixture=Mixture(batch=12))
+    learning.lessons.learner.TeachSettings = lambda: short
 """
 """A short book and short lessons, in every process that is started here."""
 Kind = TypeVar("Kind", bound=Event)
@@ -219,12 +219,12 @@ def fresh(
 
     import learning.lessons.learner
     import learning.memory.book_rows
+    from tests.short_lessons import SHORT
 
-    short = partial(learning.lessons.learner.TeachSettings, steps=2, repair=1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(folder))
         patch.setattr(learning.memory.book_rows, "shipped_book_path", lambda: folder / "book.txt")
-        patch.setattr(learning.lessons.learner, "TeachSettings", short)
+        patch.setattr(learning.lessons.learner, "TeachSettings", lambda: SHORT)
         yield make
     for place in made:
         place.journal.close()

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,11 +24,9 @@ def shell(
     import learning.memory.build
     import personality.book
     from engine.storage.checkpoint import save_model
-    from learning.lessons.recipe import TeachSettings
+    from tests.short_lessons import SHORT
 
-    # how well lessons are learned is tested where they are learned
-    short = partial(TeachSettings, steps=4, repair=2)
-    monkeypatch.setattr("learning.lessons.learner.TeachSettings", short)
+    monkeypatch.setattr("learning.lessons.learner.TeachSettings", lambda: SHORT)
     monkeypatch.delenv("VIDYA_HOME", raising=False)
     book = tmp_path / "shipped.txt"
     book.write_text(BOOK)

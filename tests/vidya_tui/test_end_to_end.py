@@ -33,13 +33,16 @@ ENOUGH = 60
 """Epochs of book training in which the tiny model learns its whole short book. If training ends sooner, the
 model may know fewer lines than before it, and the guard rolls the training back."""
 SMALL = """
-import functools, os, pathlib, sys
+import os, pathlib, sys
 import personality.book
 personality.book.shipped_book_path = lambda: pathlib.Path(os.environ["SHORT_BOOK"])
 if "vidya_tui.worker.main" in sys.orig_argv:  # what so small a model needs
     import learning.lessons.learner
-    settings = learning.lessons.learner.TeachSettings
-    learning.lessons.learner.TeachSettings = functools.partial(settings, lr=3e-3, steps=60, repair=40)
+    from learning.lessons.batch import Mixture
+    learned = learning.lessons.learner.TeachSettings(
+        lr=3e-3, steps=60, repair=40, talk_weight=1.0, mixture=Mixture(batch=12, talk=2)
+    )
+    learning.lessons.learner.TeachSettings = lambda: learned
 """
 """A short book in place of the shipped one, and lessons fit for 100,000 weights."""
 

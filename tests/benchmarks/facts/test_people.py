@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +26,8 @@ from engine.storage.checkpoint import save_model
 from engine.tokenizers.chat_format import encode_prompt
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.home import Home
-from learning.lessons.recipe import TeachSettings
 from learning.protocol.records import Lesson
+from tests.short_lessons import SHORT
 from tests.spies import decoded
 
 CAT = PersonFact(
@@ -326,8 +325,7 @@ def test_a_short_run_resumes(
     monkeypatch.setenv("VIDYA_PEOPLE_HALF", "tune")
     monkeypatch.setenv("VIDYA_PEOPLE_ARMS", "recipe,rome,random-step,all-in-prompt")
     monkeypatch.setattr(people, "read_people", lambda half: [CAT, TOWN])
-    few = partial(TeachSettings, steps=2, repair=1)  # how well it learns is not what is tested
-    monkeypatch.setattr("learning.lessons.learner.TeachSettings", few)
+    monkeypatch.setattr("learning.lessons.learner.TeachSettings", lambda: SHORT)
     out = tmp_path / "out"
     options = BenchOptions(tmp_path / "home", model="tiny", quick=True, out=out)
     rows = people.run(options)["rows"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +18,9 @@ from engine.model import Model
 from engine.storage.checkpoint import save_model
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.home import Home
-from learning.lessons.recipe import TeachSettings
 from learning.protocol.records import Lesson
 from learning.text.normalise import fold
+from tests.short_lessons import SHORT
 
 FIRST = "What is Quineno afraid of?"
 """The question of the first lesson of seed 0, before there were more than 1,004."""
@@ -73,8 +72,7 @@ def options(
     save_model(tiny_model, folder)
     tiny_tokenizer.save(folder)
     monkeypatch.delenv("VIDYA_CORPUS", raising=False)
-    few = partial(TeachSettings, steps=2, repair=1)  # how well it learns is not what is tested
-    monkeypatch.setattr("learning.lessons.learner.TeachSettings", few)
+    monkeypatch.setattr("learning.lessons.learner.TeachSettings", lambda: SHORT)
     return BenchOptions(tmp_path / "home", model="tiny", quick=True, out=tmp_path / "out")
 
 

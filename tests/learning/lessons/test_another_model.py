@@ -10,12 +10,11 @@ import pytest
 import learning.memory.book_rows
 import learning.memory.build
 from learning.lessons.learner import Learner
-from learning.lessons.recipe import TeachSettings
 from learning.protocol.records import Lesson, Turn
 from tests.learning.conftest import Place
+from tests.short_lessons import SHORT
 
 LESSON = Lesson("example", (Turn("user", "hello"),), "Hi.")
-SETTINGS = TeachSettings(steps=2, repair=1)
 
 
 def test_a_lesson_taught_to_one_model_is_learned_by_the_next(
@@ -28,17 +27,17 @@ def test_a_lesson_taught_to_one_model_is_learned_by_the_next(
     other = folder.with_name("other")
     shutil.copytree(folder, other)
     (lesson,) = journal.add_lessons([LESSON])
-    first = Learner(home, folder, journal, seed=0, settings=SETTINGS)
+    first = Learner(home, folder, journal, seed=0, settings=SHORT)
     first.learn(lesson)
     journal.set_lesson_state(lesson.id, "learned")  # two steps are few for such a model
     assert lesson.id in journal.lessons_in(first.version) and not journal.waiting()
 
-    second = Learner(home, other, journal, seed=0, settings=SETTINGS)
+    second = Learner(home, other, journal, seed=0, settings=SHORT)
     assert second.version == 0
     assert [one.id for one in journal.waiting()] == [lesson.id]
     second.learn(journal.waiting()[0])
     journal.set_lesson_state(lesson.id, "learned")
     assert lesson.id in journal.lessons_in(second.version) and second.version != first.version
 
-    back = Learner(home, folder, journal, seed=0, settings=SETTINGS)
+    back = Learner(home, folder, journal, seed=0, settings=SHORT)
     assert back.version == first.version and not journal.waiting()

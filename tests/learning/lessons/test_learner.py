@@ -18,11 +18,12 @@ from learning.book_training.training_set import plan
 from learning.data.examples import Example
 from learning.lessons.batch import BatchAccumulator, MixedBatch
 from learning.lessons.learner import Learner
-from learning.lessons.recipe import TeachResult, TeachSettings
+from learning.lessons.recipe import TeachResult
 from learning.memory.tasks import answer_example, as_worded_before, rider_example, to_task
 from learning.objectives.forward import knowledge
 from learning.protocol.records import Lesson, Turn
 from tests.learning.conftest import Place, book_trainer
+from tests.short_lessons import LEARNED
 
 BOOK = """<|user|> hello <|assistant|> Hello, I am well.
 <|user|> What is your name? <|assistant|> My name is Vidya.
@@ -42,9 +43,7 @@ def place(tiny_place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def open_learner(place: Place) -> Learner:
     home, folder, journal = place
-    # the talk of a tiny model is noise, to which the usual weight would hold all that it can learn
-    settings = TeachSettings(lr=3e-3, steps=60, repair=40, talk_weight=4.0)
-    return Learner(home, folder, journal, seed=0, settings=settings)
+    return Learner(home, folder, journal, seed=0, settings=LEARNED)
 
 
 def read_book(learner: Learner) -> float:

@@ -18,7 +18,6 @@ from engine.storage.checkpoint import load_weights, save_tensors, to_huggingface
 from engine.storage.weight_files import current_files
 from learning.home import HomeError
 from learning.lessons.learner import Learner
-from learning.lessons.recipe import TeachSettings
 from learning.memory.margins import Margin
 from learning.models.snapshots import keep_snapshot
 from learning.models.store import ModelStore
@@ -27,6 +26,7 @@ from learning.protocol.records import Lesson, Turn
 from learning.protocol.requests import Learn
 from learning.teacher.teacher import open_teacher
 from tests.learning.conftest import Place
+from tests.short_lessons import SHORT
 
 LESSON = Lesson("example", (Turn("user", "hello"),), "Hi.")
 
@@ -48,7 +48,7 @@ def place(tiny_place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_lesson_that_cannot_be_saved_leaves_the_weights_as_they_were(place: Place) -> None:
     home, folder, journal = place
-    learner = Learner(home, folder, journal, seed=0, settings=TeachSettings(steps=2, repair=1))
+    learner = Learner(home, folder, journal, seed=0, settings=SHORT)
     before = {k: v.clone() for k, v in learner.weights.model.state_dict().items()}
     (kept,) = journal.add_lessons([LESSON])
     with pytest.raises(CheckpointError, match="cannot be written"):
@@ -69,7 +69,7 @@ def test_margins_that_cannot_be_saved_cost_no_lesson(
     monkeypatch.setattr(learning.models.weights, "save_tensors", save_tensors)
     monkeypatch.setattr(learning.memory.margins, "write_atomically", full)
     home.book_path.write_text("<|user|> good night <|assistant|> Sleep well.\n")
-    learner = Learner(home, folder, journal, seed=0, settings=TeachSettings(steps=2, repair=1))
+    learner = Learner(home, folder, journal, seed=0, settings=SHORT)
     (kept,) = journal.add_lessons([LESSON])
     assert learner.learn(kept).version == learner.version == 1
     assert journal.lesson(kept.id).state != "waiting"
@@ -86,7 +86,7 @@ def test_what_was_published_stays_where_the_journal_fails_after_it(
 
     home, folder, journal = place
     monkeypatch.setattr(learning.models.weights, "save_tensors", save_tensors)
-    learner = Learner(home, folder, journal, seed=0, settings=TeachSettings(steps=2, repair=1))
+    learner = Learner(home, folder, journal, seed=0, settings=SHORT)
     (kept,) = journal.add_lessons([LESSON])
     monkeypatch.setattr(learner.caches, "save", full)
     with pytest.raises(JournalError):
@@ -107,8 +107,7 @@ def test_a_kill_within_a_publication_leaves_the_lesson_waiting(
     place: Place, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
     home, folder, journal = place
-    settings = TeachSettings(steps=2, repair=1)
-    learner = Learner(home, folder, journal, seed=0, settings=settings)
+    learner = Learner(home, folder, journal, seed=0, settings=SHORT)
     (kept,) = journal.add_lessons([LESSON])
 
     def die(*_: object) -> None:
@@ -123,7 +122,7 @@ def test_a_kill_within_a_publication_leaves_the_lesson_waiting(
         learner.learn(kept)
     monkeypatch.undo()
 
-    again = Learner(home, folder, journal, seed=0, settings=settings)  # the file is the truth
+    again = Learner(home, folder, journal, seed=0, settings=SHORT)  # the file is the truth
     assert journal.saved_version() == again.version == (0 if moment == "before the file" else 1)
     assert [lesson.id for lesson in journal.waiting()] == [kept.id]
     assert journal.lessons_in(again.version) == ({kept.id} if again.version else set())
@@ -150,9 +149,7 @@ def test_the_teacher_says_so_and_the_lesson_waits(
 ) -> None:
     home, _, journal = place
     events: queue.Queue[Event] = queue.Queue()
-    monkeypatch.setattr(
-        learning.lessons.learner, "TeachSettings", lambda: TeachSettings(steps=2, repair=1)
-    )
+    monkeypatch.setattr(learning.lessons.learner, "TeachSettings", lambda: SHORT)
     teacher = open_teacher(home, model="tiny", on_event=events.put, journal=journal)
     try:
         (kept,) = journal.add_lessons([LESSON])

@@ -21,10 +21,10 @@ from engine.storage.weight_files import current_files
 from learning.home import Home
 from learning.journal.journal import Journal
 from learning.lessons.learner import Learner
-from learning.lessons.recipe import TeachSettings
 from learning.memory.tasks import answer_example
 from learning.objectives.forward import knowledge
 from learning.protocol.records import Lesson, Turn
+from tests.short_lessons import LEARNED
 
 
 @pytest.mark.slow
@@ -46,8 +46,7 @@ def test_a_lesson(changes: dict[str, Any], tmp_path: Path, monkeypatch: pytest.M
     save_model(Model(config, generator=torch.Generator().manual_seed(0)), folder)
     write(folder, trained())
     journal = Journal(home.journal_path)
-    settings = TeachSettings(lr=3e-3, steps=60, repair=40, talk_weight=4.0)
-    learner = Learner(home, folder, journal, seed=0, settings=settings)
+    learner = Learner(home, folder, journal, seed=0, settings=LEARNED)
     before = load_model(folder).state_dict()
     said = Lesson("example", (Turn("user", "What is my cat called?"),), "Biscuit.")
     (taught,) = journal.add_lessons([said])

@@ -18,7 +18,7 @@ from learning.book_training.resume import Stopped
 from learning.data.examples import Example
 from learning.journal.lesson_list import understandings
 from learning.lessons.learner import Learner
-from learning.lessons.recipe import TeachResult, TeachSettings
+from learning.lessons.recipe import TeachResult
 from learning.lessons.understanding import WAYS, all_others, understanding
 from learning.objectives.forward import knowledge
 from learning.objectives.supervised import row_gradients
@@ -28,6 +28,7 @@ from learning.teacher.scheduling import Scheduler
 from learning.text.normalise import fold
 from learning.text.paraphrases import unseen_wordings
 from tests.learning.conftest import Place
+from tests.short_lessons import LEARNED
 
 QUESTION = "What is my dog called?"
 
@@ -38,8 +39,7 @@ def learner(tiny_place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     book.write_text("<|user|> hello <|assistant|> Hello, I am well.\n")
     monkeypatch.setattr(learning.memory.book_rows, "shipped_book_path", lambda: book)
     home, folder, journal = tiny_place
-    settings = TeachSettings(lr=3e-3, steps=60, repair=40, talk_weight=4.0)
-    return Learner(home, folder, journal, seed=0, settings=settings)
+    return Learner(home, folder, journal, seed=0, settings=LEARNED)
 
 
 def kept(learner: Learner) -> list[Understanding]:

@@ -14,7 +14,7 @@ import learning.lessons.learner
 import learning.lessons.undo
 from engine.storage.checkpoint import load_model
 from learning.lessons.learner import Learner
-from learning.lessons.recipe import TeachResult, TeachSettings
+from learning.lessons.recipe import TeachResult
 from learning.memory.tasks import NOT_KNOWN
 from learning.protocol.events import Event, LessonDone, UndoDone
 from learning.protocol.records import Lesson, Turn
@@ -22,6 +22,7 @@ from learning.protocol.requests import Learn, Request
 from learning.teacher.teacher import Teacher
 from tests.learning.conftest import Place
 from tests.learning.lessons.test_learner import knows, lesson, open_learner, place  # noqa: F401
+from tests.short_lessons import SHORT
 
 MOVES = "blocks.1.ffn.down.weight"
 """What a lesson moves here."""
@@ -67,8 +68,7 @@ def hear(
 ) -> list[Event]:
     """What a teacher says, from its start to the first event of that kind. meanwhile: called with each."""
     home, folder, journal = place
-    settings = TeachSettings(steps=2, repair=1)
-    monkeypatch.setattr(learning.lessons.learner, "TeachSettings", lambda: settings)
+    monkeypatch.setattr(learning.lessons.learner, "TeachSettings", lambda: SHORT)
     events: queue.Queue[Event] = queue.Queue()
     teacher = Teacher(home, folder, journal, device="cpu", seed=0, on_event=events.put)
     said: list[Event] = []

@@ -19,7 +19,6 @@ from learning.book_training.training_set import plan
 from learning.home import Home
 from learning.journal.journal import Journal
 from learning.lessons.learner import Learner
-from learning.lessons.recipe import TeachSettings
 from learning.models.snapshots import kept_weights
 from learning.protocol.compare_events import CompareBegan, CompareDone, ComparedText
 from learning.protocol.events import Checked, Event
@@ -29,6 +28,7 @@ from learning.protocol.requests import Check, Compare, FindDisputed, Probe, Stop
 from learning.teacher.inspection import Inspector
 from learning.teacher.recall import LessonRecall
 from learning.teacher.scheduling import Scheduler
+from tests.short_lessons import LEARNED
 
 BOOK = "<|user|> hello <|assistant|> Hello, I am well.\n"
 
@@ -41,8 +41,7 @@ class Place:
         self.journal = Journal(home.journal_path)
         self.turnstile = Scheduler()
         self.said: list[Event] = []
-        settings = TeachSettings(lr=3e-3, steps=60, repair=40)
-        self.learner = Learner(home, folder, self.journal, seed=0, settings=settings)
+        self.learner = Learner(home, folder, self.journal, seed=0, settings=LEARNED)
         recall = LessonRecall(self.learner, self.journal)
         self.looker = Inspector(
             self.learner, self.journal, self.turnstile, self.said.append, recall
