@@ -18,7 +18,7 @@ from tests.vidya_tui.shell import Shell
 from vidya_tui.cli.main import cli
 from vidya_tui.options import Options
 
-WARM_UP = WarmUpSettings(lr=5e-3, measure_every=5, measured=32, enough=0.5, steps=100)
+WARM_UP = WarmUpSettings(lr=5e-3, measure_every=5, measured=32, enough=0.2, steps=100)
 QUICK = PracticeSettings(
     groups=2, group_size=4, max_tokens=6, updates=1, held_out=4, measure_every=2, warm_up=WARM_UP
 )
