@@ -47,7 +47,7 @@ from tests.sums import Sums
 @pytest.mark.slow
 def test_practice_is_published_journaled_and_undone_as_one_lesson(room: Room) -> None:
     before = room.weights
-    done, got = room.practise(warm_up=True, steps=4, seed=5)
+    done, got = room.practise(warm_up=True, steps=4, seed=5, options=("warm_up.enough=0.5",))
     assert (done.ended, done.steps, done.saves, done.why) == ("steps", 4, 3, "")
     assert done.accuracy_warm is not None and done.warm_up_steps > 0
     assert done.accuracy_after >= done.accuracy_warm > done.accuracy_before
@@ -101,7 +101,7 @@ def test_what_it_cannot_do_at_all_is_warmed_up_without_being_asked_to(room: Room
     assert done.accuracy_before is not None and done.accuracy_before < 0.02
     assert done.warm_up_steps > 0 and done.accuracy_warm is not None
     warm = [e for e in got if isinstance(e, PracticeStage) and e.stage == "warm_up"]
-    assert {(e.steps, e.enough) for e in warm} == {(100, 0.5)}, "it is said how long it may take"
+    assert {(e.steps, e.enough) for e in warm} == {(100, 0.2)}, "it is said how long it may take"
     again, _ = room.practise(steps=1)
     assert again.warm_up_steps == 0, "it can do it now"
 
