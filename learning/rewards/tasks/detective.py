@@ -25,6 +25,7 @@ PLACES = ("bag", "box", "room", "garden", "shop", "car")
 UNCLEAR = "What do you mean?"
 NAME_IT = "Which one is it?"
 """Said with the answer to the last question."""
+PARTNERS = ("brief", "says", "reminds")
 
 
 @dataclass(frozen=True)
@@ -35,12 +36,19 @@ class DetectiveSettings:
     """Questions that are answered, >= 3; the next reply has to name the thing."""
     turn_cost: float = 0.0
     """Taken off for every question, 0 to 0.1."""
+    partner: str = "brief"
+    """What the partner answers: "brief", yes or no; "says", besides that which of the two words is true;
+    "reminds", besides that all that was found out before."""
 
     def __post_init__(self) -> None:
         if self.questions < 3:
             raise ConfigError(f"{self.questions} questions", "give 3 or more: three are needed")
         if not 0.0 <= self.turn_cost <= 0.1:
             raise ConfigError(f"turn_cost is {self.turn_cost}", "give a number from 0 to 0.1")
+        if self.partner not in PARTNERS:
+            raise ConfigError(
+                f"partner is {self.partner!r}", f"choose among: {', '.join(PARTNERS)}"
+            )
 
 
 class Keeper:
@@ -51,6 +59,7 @@ class Keeper:
         wrong."""
         self._thing, self._others = list(truth["thing"]), list(truth["others"])
         self._left, self._cost = settings.questions, settings.turn_cost
+        self._kind, self._found = settings.partner, set[int]()
         self._guessed: list[str] | None = None
 
     @property
@@ -69,12 +78,21 @@ class Keeper:
         if not self._left:
             return PartnerTurn("", 0.0, over=True)
         self._left -= 1
-        asked = [word for one in said for word in one]
-        if words[:2] == ["is", "it"] and len(asked) == 1:
-            answer = "Yes." if asked[0] in self._thing else "No."
-        else:
-            answer = UNCLEAR
+        asked = [(kind, word) for kind, one in enumerate(said) for word in one]
+        clear = words[:2] == ["is", "it"] and len(asked) == 1
+        answer = self._answer(*asked[0]) if clear else UNCLEAR
         return PartnerTurn(answer if self._left else f"{answer} {NAME_IT}", -self._cost)
+
+    def _answer(self, kind: int, word: str) -> str:
+        """The answer to the question whether this word, of the kind of that place, is true of the thing."""
+        answer = "Yes." if word == self._thing[kind] else "No."
+        if self._kind == "brief":
+            return answer
+        self._found = self._found | {kind} if self._kind == "reminds" else {kind}
+        true = [self._thing[one] for one in sorted(self._found)]
+        if 2 in self._found:
+            true[-1] = f"made of {true[-1]}"
+        return f"{answer} It is {', '.join(true)}."
 
 
 def detective(name: str, options: TaskOptions) -> DialogueTask:

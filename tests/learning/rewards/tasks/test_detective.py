@@ -58,6 +58,18 @@ def test_what_the_partner_says() -> None:
     assert found.over and found.reward == partner.right == 1.0
 
 
+def test_the_partner_may_say_what_is_true_and_what_was_found_before() -> None:
+    for partner, last in (("says", "No. It is {}."), ("reminds", "No. It is {}, made of {}.")):
+        one = task(partner=partner)
+        problem = problems(one, 1)[0]
+        _, colour, material = problem.truth["thing"]
+        keeper = one.meet(problem, random.Random(0))
+        assert keeper.hear(f"Is it made of {material}?").says == f"Yes. It is made of {material}."
+        other = problem.truth["others"][1]
+        assert keeper.hear(f"Is it {other}?").says == last.format(colour, material)
+        assert keeper.hear("Is it round?").says == UNCLEAR
+
+
 def test_a_question_may_cost() -> None:
     one = task(turn_cost=0.02)
     partner = one.meet(problems(one, 1)[0], random.Random(0))
@@ -73,6 +85,6 @@ def test_random_questions_leave_a_guess() -> None:
 
 
 def test_settings_out_of_range_are_told() -> None:
-    for wrong in ({"questions": 2}, {"turn_cost": 0.2}):
+    for wrong in ({"questions": 2}, {"turn_cost": 0.2}, {"partner": "shy"}):
         with pytest.raises(ConfigError, match="detective"):
             task(**wrong)
