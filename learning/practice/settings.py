@@ -39,6 +39,9 @@ class WarmUpSettings:
     """Worked examples per step, >= 1."""
     examples: int = 0
     """Worked examples that are drawn once and come again and again, >= 0; 0: new ones in every step."""
+    again: float = 0.25
+    """Share of a batch, 0 to below 1, for those of several tasks that are warm already: else what they need
+    would be lost while another is taught."""
     ramp: int = 10
     """Steps of linear learning-rate warm-up, >= 1."""
     measure_every: int = 2
@@ -67,6 +70,7 @@ class WarmUpSettings:
             self,
             lr=0.0 < self.lr < math.inf,
             enough=0.0 <= self.enough <= 1.0,
+            again=0.0 <= self.again < 1.0,
             steps=self.steps >= 0,
             examples=self.examples >= 0,
             **{name: getattr(self, name) >= 1 for name in names},

@@ -107,7 +107,7 @@ def warm_up(
 def _lessons(source: ProblemSource, settings: WarmUpSettings) -> Callable[[], list[Problem]]:
     """Returns the problems of each next step."""
     if not settings.examples:
-        return lambda: source.worked(settings.batch)
+        return lambda: source.worked(settings.batch, settings.again)
     turns = cycle(source.worked(settings.examples))
     return lambda: list(islice(turns, settings.batch))
 

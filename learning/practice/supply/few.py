@@ -80,9 +80,9 @@ class FewSource:
         seen = self._history[number]
         return pstdev(seen) if len(seen) > 1 else 0.0
 
-    def worked(self, count: int) -> list[Problem]:
+    def worked(self, count: int, again: float = 0.0) -> list[Problem]:
         """See ProblemSource; new problems, whatever is practised."""
-        return self._fresh.worked(count)
+        return self._fresh.worked(count, again)
 
     def warmed(self, samples: Sequence[Sample], enough: float) -> float:
         """See ProblemSource."""

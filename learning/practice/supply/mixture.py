@@ -101,7 +101,7 @@ class CurriculumSource:
         self._warm_each = warm_each
         self._cold = list(dict.fromkeys(map(self._warmed_as, self._names)))
         """Tasks, or arms, that warm-up has not brought far enough."""
-        self._turns = cycle(self._names)
+        self._turns = {warm: cycle(self._names) for warm in (False, True)}
         self._without: set[str] = set()
         """Arms whose problems have no worked answers."""
         self._figures: tuple[ArmFigures, ...] = ()
@@ -136,25 +136,32 @@ class CurriculumSource:
             for name, weight, value in zip(self._names, weights, self._choice.values(), strict=True)
         )
 
-    def worked(self, count: int) -> list[Problem]:
-        """Of the tasks that need warm-up, one of each arm in turn. Raises DataError if none has worked
-        answers."""
+    def worked(self, count: int, again: float = 0.0) -> list[Problem]:
+        """Of the tasks that need warm-up, and of the others where `again` says so, one of each arm in turn.
+        Raises DataError if none that needs warm-up has worked answers."""
+        rehearsed = self._worked(round(again * count), warm=True)
+        found = self._worked(count - len(rehearsed), warm=False)
+        if len(rehearsed) + len(found) < count:
+            raise DataError(
+                f"{label(self._names)}: the problems have no worked answers",
+                "practise without --warm-up, or give data that has them",
+            )
+        return [*found, *rehearsed]
+
+    def _worked(self, count: int, *, warm: bool) -> list[Problem]:
+        """So many problems with worked answers of the arms that are warm, or of those that are not, one of
+        each in turn; none if no such arm has any."""
         found: list[Problem] = []
-        cold = set(self._cold)
-        while len(found) < count:
-            name = next(self._turns)
-            if self._warmed_as(name) not in cold or name in self._without:
+        arms = {name for name in self._names if (self._warmed_as(name) not in self._cold) is warm}
+        while len(found) < count and not arms <= self._without:
+            name = next(self._turns[warm])
+            if name not in arms or name in self._without:
                 continue
             problem = self._next(name)
-            if problem.worked is not None:
+            if problem.worked is None:
+                self._without.add(name)
+            else:
                 found.append(problem)
-                continue
-            self._without.add(name)
-            if self._without >= {n for n in self._names if self._warmed_as(n) in cold}:
-                raise DataError(
-                    f"{label(self._names)}: the problems have no worked answers",
-                    "practise without --warm-up, or give data that has them",
-                )
         return found
 
     def warmed(self, samples: Sequence[Sample], enough: float) -> float:

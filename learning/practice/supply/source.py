@@ -25,8 +25,9 @@ class ProblemSource(Protocol):
         """Hears the scored answers to all problems of one step."""
         ...
 
-    def worked(self, count: int) -> list[Problem]:
-        """The next `count` problems of warm-up."""
+    def worked(self, count: int, again: float = 0.0) -> list[Problem]:
+        """The next `count` problems of warm-up. again: share of them, 0 to 1, from tasks that are warm
+        already, where there are any."""
         ...
 
     def warmed(self, samples: Sequence[Sample], enough: float) -> float:
@@ -55,7 +56,7 @@ class SingleSource:
     def learn(self, drawn: Sequence[Drawn]) -> None:
         """Nothing."""
 
-    def worked(self, count: int) -> list[Problem]:
+    def worked(self, count: int, again: float = 0.0) -> list[Problem]:
         """See ProblemSource."""
         return self.take(count)
 

@@ -110,6 +110,8 @@ def test_warm_up_works_at_the_tasks_that_are_cold() -> None:
 
     assert looked(1.0, 0.0, 0.0) == 0.0
     assert {p.arm for p in made.worked(8)} == {"hard most=9", "hard most=99"}
+    again = [p.arm for p in made.worked(8, again=0.25)]
+    assert again.count("easy") == 2 and len(again) == 8, "a part is of what is warm"
     assert looked(1.0, 0.0, 1.0) == 1.0, "one difficulty of a task is enough"
 
 
@@ -139,6 +141,7 @@ def test_what_coins_pay_is_nothing_to_be_learned() -> None:
 def test_what_has_no_worked_answers_is_left_out_of_warm_up() -> None:
     made = source(TaskMixture({"easy": Sums(9), "bare": Unworked(9)}))
     assert {p.arm for p in made.worked(10)} == {"easy"}
+    assert len(made.worked(10, again=0.5)) == 10, "nothing is warm yet"
     with pytest.raises(DataError, match="worked answers"):
         source(TaskMixture({"bare": Unworked(9), "bare most=3": Unworked(3)})).worked(1)
 
