@@ -29,6 +29,12 @@ def fell(best: HeldOut, now: HeldOut) -> bool:
     return lost > gained and mcnemar(lost, gained) < SURE
 
 
+def fallen_arms(before: HeldOut, now: HeldOut) -> list[str]:
+    """The arms of which clearly fewer of the same problems are solved than before; none where there is one
+    task."""
+    return [name for name in before.by_arm() if fell(before.of(name), now.of(name))]
+
+
 @dataclass(frozen=True)
 class RewardCourse:
     """How reward and components went on the practised problems since the best look."""

@@ -91,12 +91,12 @@ class HeldOut:
 
     def by_arm(self) -> dict[str, float]:
         """The same for each arm, in the order of the problems; empty where there is one task."""
-        names = dict.fromkeys(self.arms)
-        pairs = list(zip(self.right, self.arms, strict=False))
-        return {
-            name: HeldOut(tuple(one for one, arm in pairs if arm == name), {}).accuracy
-            for name in names
-        }
+        return {name: self.of(name).accuracy for name in dict.fromkeys(self.arms)}
+
+    def of(self, arm: str) -> HeldOut:
+        """The look at the problems of this arm alone, without components."""
+        pairs = zip(self.right, self.arms, strict=False)
+        return HeldOut(tuple(right for right, name in pairs if name == arm), {})
 
     @property
     def weakest(self) -> float:

@@ -41,6 +41,7 @@ class Scripted:
     paid: dict[str, float] = field(default_factory=dict)
     """Components of the held-out answers."""
     has_worked: bool = True
+    taught_tags: bool = False
 
     def __post_init__(self) -> None:
         self.settings = PracticeSettings(steps=len(self.steps), measure_every=self.measure_every)

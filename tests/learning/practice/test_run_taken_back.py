@@ -1,0 +1,34 @@
+"""PracticeRun: warm-up that costs another task is taken back."""
+
+from __future__ import annotations
+
+from learning.practice.sampling.rollouts import HeldOut
+from tests.learning.practice.test_run import STEP, Scripted, practise
+
+
+class TwoTasks(Scripted):
+    """Two tasks of 20 problems each; `accuracies` are those of the first, the second is solved more and
+    more."""
+
+    def look(self) -> HeldOut:
+        accuracy = self.accuracies.pop(0) if len(self.accuracies) > 1 else self.accuracies[0]
+        self.looks += 1
+        first = tuple(n < round(20 * accuracy) for n in range(20))
+        second = tuple(n < 6 * (self.looks - 1) for n in range(20))
+        return HeldOut(first + second, {"correct": 0.5}, ("old",) * 20 + ("new",) * 20)
+
+
+def test_warm_up_that_costs_another_task_is_taken_back_and_practice_goes_on() -> None:
+    session = TwoTasks([STEP] * 2, accuracies=[0.9, 0.1, 0.9])
+    outcome, kept, evaluations = practise(session, warm_up=True)
+    assert (outcome.ended, outcome.steps, outcome.accuracy_warm) == ("steps", 2, None)
+    assert "it cost what was known: old 90% → 10%" in outcome.alarm
+    assert kept.restored == 1 and kept.saved == ["practice: sums, step 2"]
+    assert [(one.stage, one.saved) for one in evaluations][1] == ("warmed_up", False)
+    assert evaluations[1].accuracy == evaluations[0].accuracy, "as it was before"
+
+
+def test_what_warm_up_costs_by_chance_or_by_teaching_the_tags_is_not_taken_back() -> None:
+    for changes in ({"accuracies": [0.9, 0.8]}, {"accuracies": [0.9, 0.1], "taught_tags": True}):
+        outcome, kept, _ = practise(TwoTasks([STEP], **changes), warm_up=True)  # type: ignore[arg-type]
+        assert kept.restored == 0 and outcome.accuracy_warm is not None
