@@ -130,7 +130,7 @@ class GrpoTrainer:
         self.updates = 0
         """Optimizer steps so far, including warm-up."""
         self.taught_tags = False
-        """Whether warm-up has taught the tags of answers as single tokens."""
+        """Whether warm-up taught a model that did not know them the tags of answers as single tokens."""
         self._start: Model | None = None
         self.critic: RolloutCritic | None = None
         if settings.critic.answers:
@@ -189,7 +189,7 @@ class GrpoTrainer:
 
         def heard(now: WarmUpReport) -> None:
             self.updates = before + now.step
-            self.taught_tags = now.tagged
+            self.taught_tags = now.tagged and not self.roller.tokenizer.says_tags
             for drawer in self._samplers:
                 drawer.says_tags |= now.tagged
             report(now)
