@@ -207,7 +207,7 @@ class PracticeRun:
     def _warm_up(self) -> bool:
         """Warms up. False if practice cannot go on."""
         session, outcome = self.session, self._outcome
-        last = session.warm_up(self._warmed, self._stopped)
+        last = session.warm_up(self._warmed, self._ends)
         outcome.warm_up_steps = last.step
         if last.step and not self._save("warmed_up"):
             return False
@@ -217,7 +217,7 @@ class PracticeRun:
         part = bool(self._best.arms) and self._best.accuracy >= HARD
         if success >= settings.enough or part:  # of several tasks, those that can be practised are
             outcome.accuracy_warm = outcome.accuracy_after
-        elif not self._stopped():
+        elif not self._ends():
             outcome.ended = "too_hard"
             kept = "; what they taught is kept, undo takes it back" if outcome.saves else ""
             outcome.why = (
@@ -230,6 +230,11 @@ class PracticeRun:
     def _stopped(self) -> bool:
         """Whether the run was asked to end; the same in all processes."""
         return bool(self.team.agree(float(self.stop()))[0])
+
+    def _ends(self) -> bool:
+        """Whether the run was asked to end, or its time is over; the same in all processes."""
+        spent = self.team.agree(time.monotonic() - self._started)[0]
+        return spent > self.session.settings.seconds or self._stopped()
 
     def _warmed(self, report: WarmUpReport) -> None:
         """Reports a step of warm-up. Saves now and then, if the guard lets it: warm-up in idle hours is

@@ -1,8 +1,12 @@
-"""PracticeRun: warm-up that costs another task is taken back."""
+"""PracticeRun: warm-up that costs another task is taken back, and ends with the time."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 from learning.practice.sampling.rollouts import HeldOut
+from learning.practice.warm_up import WarmUpReport
 from tests.learning.practice.test_run import STEP, Scripted, practise
 
 
@@ -32,3 +36,17 @@ def test_what_warm_up_costs_by_chance_or_by_teaching_the_tags_is_not_taken_back(
     for changes in ({"accuracies": [0.9, 0.8]}, {"accuracies": [0.9, 0.1], "taught_tags": True}):
         outcome, kept, _ = practise(TwoTasks([STEP], **changes), warm_up=True)  # type: ignore[arg-type]
         assert kept.restored == 0 and outcome.accuracy_warm is not None
+
+
+def test_the_time_limit_ends_warm_up_too() -> None:
+    class Long(Scripted):
+        def warm_up(self, report: object, stop: Callable[[], bool]) -> WarmUpReport:
+            self.warmed = True
+            assert stop(), "the time is over"
+            return WarmUpReport(3, 0.2, 0.0, 1.0)
+
+    session = Long([STEP] * 2)
+    session.settings = replace(session.settings, seconds=1e-9)
+    outcome, kept, _ = practise(session, warm_up=True)
+    assert (outcome.ended, outcome.steps, outcome.warm_up_steps) == ("time", 0, 3)
+    assert kept.saved == ["practice: sums, warm-up"], "what it taught is kept"
