@@ -45,10 +45,12 @@ class Idle:
     """More practice would be pointless until the next key press."""
     own_over: bool = False
     """More practice of the owner's task alone would be pointless."""
+    warm_up: bool = True
+    """False once warm-up was taken back: until the next key press it would be again."""
 
     def key(self, now: float) -> None:
         """Records a key press."""
-        self.last_key, self.over, self.own_over = now, False, False
+        self.last_key, self.over, self.own_over, self.warm_up = now, False, False, True
 
     def due(self, now: float, *, busy: bool) -> Practise | None:
         """The request to send to the teacher now, or None. busy: it answers, trains or practises."""
@@ -78,19 +80,28 @@ class Idle:
         if own and len(arms) > 1:
             options = (OWNERS_SHARE, *options)
         return Practise(
-            label(arms), warm_up=True, options=options, arms=arms, climbs=climbing, idle=True
+            label(arms),
+            warm_up=self.warm_up,
+            options=options,
+            arms=arms,
+            climbs=climbing,
+            idle=True,
         )
 
     def _own_alone(self, options: tuple[str, ...]) -> Practise:
         """The owner's task and nothing else."""
-        return Practise(self.task, warm_up=True, settings=self.settings, options=options, idle=True)
+        return Practise(
+            self.task, warm_up=self.warm_up, settings=self.settings, options=options, idle=True
+        )
 
     def hear(self, event: Event) -> None:
         """Updates the state from an event of the teacher."""
         if isinstance(event, PracticeDone) and event.idle:
             self.running = False
             goes_on = bool(event.joined) and event.ended in EXHAUSTED
-            if event.ended in POINTLESS and not goes_on:
+            if self.warm_up and event.ended == "rolled_back" and not event.steps:
+                self.warm_up = False
+            elif event.ended in POINTLESS and not goes_on:
                 self._pointless()
         elif isinstance(event, Failed) and event.where == "practise":
             if self.running:

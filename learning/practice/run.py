@@ -6,18 +6,17 @@ At a save point the guard measures the recall of the book and of earlier lessons
 are published; if not, some steps rehearse what was forgotten, and if that fails too, the weights return to
 the last save point. Weights that solve clearly fewer held-out problems than the best since warm-up are
 held back: practice continues with them, but they are not published, and they are dropped if the run ends
-before they recover. Warm-up that clearly costs one of several tasks is taken back, and practice goes on with
-what the model could do before. Where the reward is learned itself, signs that it is exploited are measured
-too; a hard alarm, or two, end the run at the last save point. So an interruption loses nothing that was
-saved, and keeps nothing that was not measured. Warm-up has save points too, so that one that is interrupted
-is gone on with.
+before they recover. Warm-up that clearly costs one of several tasks ends the run at the last save point.
+Where the reward is learned itself, signs that it is exploited are measured too; a hard alarm, or two, end
+the run at the last save point. So an interruption loses nothing that was saved, and keeps nothing that was
+not measured. Warm-up has save points too, so that one that is interrupted is gone on with.
 Left out: how weights are published.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -119,8 +118,6 @@ class PracticeRun:
     """Those since the best look."""
     _best: HeldOut = HeldOut((), {})
     """The look at the held-out problems at which most were solved, since warm-up."""
-    _taken_back: bool = False
-    """Whether warm-up was, because of what it cost."""
     _looks: int = 0
     """At the success rate of warm-up."""
     _saved: int = 0
@@ -211,8 +208,6 @@ class PracticeRun:
         outcome.warm_up_steps = last.step
         if last.step and not self._save("warmed_up"):
             return False
-        if self._taken_back:
-            return True
         success, settings = last.success or 0.0, session.settings.warm_up
         part = bool(self._best.arms) and self._best.accuracy >= HARD
         if success >= settings.enough or part:  # of several tasks, those that can be practised are
@@ -245,21 +240,22 @@ class PracticeRun:
         self._looks += 1
         if self._looks % self.session.settings.warm_up.save_every or not self._examine().passed:
             return
-        if not self._best.arms or not self._fallen(self.session.look()):
-            self._publish(f"warm-up, step {report.step}")
+        if self._best.arms and not self.session.taught_tags:
+            now = self.session.look()
+            if self._cost(now):
+                return
+            self._keep(now, self.session.keeper.book_recall)
+        self._publish(f"warm-up, step {report.step}")
 
-    def _fallen(self, now: HeldOut) -> list[str]:
-        """The arms that warm-up cost clearly. None where it taught the tags: then all is said anew."""
-        return [] if self.session.taught_tags else fallen_arms(self._best, now)
+    def _cost(self, now: HeldOut) -> str:
+        """What warm-up clearly cost; empty where nothing, or where all is said anew, with tags."""
+        return "" if self.session.taught_tags else fallen_arms(self._best, now)
 
-    def _take_back(self, fallen: Sequence[str], now: HeldOut) -> None:
-        """Takes warm-up back, which cost these arms, and says so."""
-        before, after = self._best.by_arm(), now.by_arm()
-        cost = ", ".join(f"{name} {before[name]:.0%} → {after[name]:.0%}" for name in fallen)
-        self._outcome.alarm = f"warm-up was taken back, because it cost what was known: {cost}"
-        self._restore("warmed_up", self._outcome.alarm)
-        self._saved = self._evaluated = self.session.updates
-        self._taken_back = True
+    def _keep(self, now: HeldOut, book_recall: float) -> None:
+        """Notes the figures of weights that are kept."""
+        outcome = self._outcome
+        outcome.accuracy_after, outcome.arms_after = now.accuracy, now.by_arm()
+        outcome.book_after = book_recall
 
     def _publish(self, where: str) -> None:
         self.weights.save(f"practice: {self.session.task.name}, {where}")
@@ -325,9 +321,14 @@ class PracticeRun:
             return False
         now = session.look()
         accuracy, warmed = now.accuracy, stage == "warmed_up"
-        if warmed and (fallen := self._fallen(now)):
-            self._take_back(fallen, now)
-            return True
+        if warmed and (cost := self._cost(now)):
+            outcome.ended = "rolled_back"
+            outcome.why = (
+                f"warm-up cost what was known ({cost}); the weights are back at those of the last save "
+                "point; practise without warm-up"
+            )
+            self._restore(stage)
+            return False
         words = ""
         if not warmed:
             book = session.keeper.book_before, verdict.book_recall
@@ -348,8 +349,7 @@ class PracticeRun:
         self._evaluated = session.updates
         save = session.updates > self._saved and not held
         if not held:
-            outcome.accuracy_after, outcome.book_after = accuracy, verdict.book_recall
-            outcome.arms_after = now.by_arm()
+            self._keep(now, verdict.book_recall)
         if save:
             self._publish("warm-up" if warmed else f"step {session.step_number}")
         self.on_evaluation(
@@ -384,13 +384,12 @@ class PracticeRun:
 
     def _restore(self, stage: Stage, alarm: str = "") -> None:
         """Restores the last save point and reports its measurements, with an alarm."""
-        accuracy, recall = self._outcome.accuracy_after, self._outcome.book_after
+        outcome, step = self._outcome, self.session.step_number
+        accuracy, recall, arms = outcome.accuracy_after, outcome.book_after, outcome.arms_after
         assert accuracy is not None and recall is not None
         self.weights.restore()
         self.on_evaluation(
-            Evaluation(
-                self.session.step_number, accuracy, recall, saved=False, alarm=alarm, stage=stage
-            )
+            Evaluation(step, accuracy, recall, False, alarm, stage=stage, by_arm=arms)
         )
 
     def _examine(self) -> Verdict:

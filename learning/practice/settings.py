@@ -41,7 +41,7 @@ class WarmUpSettings:
     """Worked examples that are drawn once and come again and again, >= 0; 0: new ones in every step."""
     again: float = 0.5
     """Share of a batch, 0 to below 1, for those of several tasks that are warm already. Without it they are
-    forgotten while another is taught (benchmarks/results/nights.md)."""
+    forgotten while another is taught (benchmarks/results/nights.md). With `examples` it does nothing."""
     ramp: int = 10
     """Steps of linear learning-rate warm-up, >= 1."""
     measure_every: int = 2

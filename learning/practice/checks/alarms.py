@@ -29,10 +29,15 @@ def fell(best: HeldOut, now: HeldOut) -> bool:
     return lost > gained and mcnemar(lost, gained) < SURE
 
 
-def fallen_arms(before: HeldOut, now: HeldOut) -> list[str]:
-    """The arms of which clearly fewer of the same problems are solved than before; none where there is one
-    task."""
-    return [name for name in before.by_arm() if fell(before.of(name), now.of(name))]
+def fallen_arms(before: HeldOut, now: HeldOut) -> str:
+    """The arms of which clearly fewer of the same problems are solved than before, with both accuracies;
+    empty if there is none."""
+    was, is_now = before.by_arm(), now.by_arm()
+    return ", ".join(
+        f"{name} {was[name]:.0%} → {is_now[name]:.0%}"
+        for name in was
+        if fell(before.of(name), now.of(name))
+    )
 
 
 @dataclass(frozen=True)

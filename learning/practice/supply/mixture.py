@@ -29,6 +29,7 @@ from learning.practice.sampling.rollouts import (
 from learning.practice.supply.arms import label
 from learning.practice.supply.source import Fits
 from learning.protocol.records import ArmFigures
+from learning.rewards.dialogue import DialogueTask
 from learning.rewards.task import Problem, Score, Split, Task
 
 
@@ -102,6 +103,8 @@ class CurriculumSource:
         self._cold = list(dict.fromkeys(map(self._warmed_as, self._names)))
         """Tasks, or arms, that warm-up has not brought far enough."""
         self._turns = {warm: cycle(self._names) for warm in (False, True)}
+        self._form_only = {n for n, task in mixture.tasks.items() if isinstance(task, DialogueTask)}
+        """Arms whose worked answers show the form alone."""
         self._without: set[str] = set()
         """Arms whose problems have no worked answers."""
         self._figures: tuple[ArmFigures, ...] = ()
@@ -139,7 +142,7 @@ class CurriculumSource:
     def worked(self, count: int, again: float = 0.0) -> list[Problem]:
         """Of the tasks that need warm-up, and of the others where `again` says so, one of each arm in turn.
         Raises DataError if none that needs warm-up has worked answers."""
-        rehearsed = self._worked(round(again * count), warm=True)
+        rehearsed = self._worked(min(count - 1, round(again * count)), warm=True)
         found = self._worked(count - len(rehearsed), warm=False)
         if len(rehearsed) + len(found) < count:
             raise DataError(
@@ -150,9 +153,12 @@ class CurriculumSource:
 
     def _worked(self, count: int, *, warm: bool) -> list[Problem]:
         """So many problems with worked answers of the arms that are warm, or of those that are not, one of
-        each in turn; none if no such arm has any."""
+        each in turn; none if no such arm has any. Conversations are not taught again when they are warm:
+        their worked answers show the form, and many are wrong."""
         found: list[Problem] = []
         arms = {name for name in self._names if (self._warmed_as(name) not in self._cold) is warm}
+        if warm:
+            arms -= self._form_only
         while len(found) < count and not arms <= self._without:
             name = next(self._turns[warm])
             if name not in arms or name in self._without:

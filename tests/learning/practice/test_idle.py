@@ -47,6 +47,20 @@ def test_what_is_pointless_waits_until_the_owner_was_here(ended: str) -> None:
     assert idle.due(760.0, busy=False)
 
 
+def test_where_warm_up_was_taken_back_it_goes_on_without_until_the_owner_was_here() -> None:
+    idle = Idle(1, "sums", last_key=0.0, others=("chain_sum",))
+    first = idle.due(60.0, busy=False)
+    assert first is not None and first.warm_up
+    idle.hear(replace(done("rolled_back"), steps=0))
+    second = idle.due(61.0, busy=False)
+    assert second is not None and second.warm_up is False
+    idle.hear(replace(done("rolled_back"), steps=0))
+    assert idle.due(62.0, busy=False) is None, "now it is pointless"
+    idle.key(100.0)
+    third = idle.due(160.0, busy=False)
+    assert third is not None and third.warm_up
+
+
 @pytest.mark.parametrize(
     "event",
     [

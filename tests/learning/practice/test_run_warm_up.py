@@ -22,14 +22,28 @@ class TwoTasks(Scripted):
         return HeldOut(first + second, {"correct": 0.5}, ("old",) * 20 + ("new",) * 20)
 
 
-def test_warm_up_that_costs_another_task_is_taken_back_and_practice_goes_on() -> None:
-    session = TwoTasks([STEP] * 2, accuracies=[0.9, 0.1, 0.9])
+def test_warm_up_that_costs_another_task_is_taken_back() -> None:
+    session = TwoTasks([STEP] * 2, accuracies=[0.9, 0.1])
     outcome, kept, evaluations = practise(session, warm_up=True)
-    assert (outcome.ended, outcome.steps, outcome.accuracy_warm) == ("steps", 2, None)
-    assert "it cost what was known: old 90% → 10%" in outcome.alarm
-    assert kept.restored == 1 and kept.saved == ["practice: sums, step 2"]
-    assert [(one.stage, one.saved) for one in evaluations][1] == ("warmed_up", False)
-    assert evaluations[1].accuracy == evaluations[0].accuracy, "as it was before"
+    assert (outcome.ended, outcome.steps, outcome.accuracy_warm) == ("rolled_back", 0, None)
+    assert "warm-up cost what was known (old 90% → 10%)" in outcome.why
+    assert kept.restored == 1 and kept.saved == []
+    before, warmed = evaluations
+    assert (warmed.stage, warmed.saved) == ("warmed_up", False)
+    assert (warmed.accuracy, warmed.by_arm) == (before.accuracy, before.by_arm), "as it was"
+
+
+def test_a_save_point_within_warm_up_is_what_it_goes_back_to() -> None:
+    class Slow(TwoTasks):
+        def warm_up(self, report: Callable[[WarmUpReport], None], stop: object) -> WarmUpReport:
+            self.warmed = True
+            for step in range(1, 11):
+                report(WarmUpReport(step, 0.2, 0.1, 1.0))
+            return WarmUpReport(10, 0.2, 0.4, 1.0)
+
+    outcome, kept, _ = practise(Slow([STEP], accuracies=[0.9, 0.8, 0.2, 0.1]), warm_up=True)
+    assert kept.saved == ["practice: sums, warm-up, step 5"] and kept.restored == 1
+    assert outcome.arms_after == {"old": 0.8, "new": 0.3}
 
 
 def test_what_warm_up_costs_by_chance_or_by_teaching_the_tags_is_not_taken_back() -> None:

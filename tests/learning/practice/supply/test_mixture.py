@@ -15,7 +15,8 @@ from learning.curriculum.methods import ArmChoice, Boltzmann, Uniform
 from learning.curriculum.settings import CurriculumSettings
 from learning.practice.sampling.rollouts import Drawn, HeldOut, Sample
 from learning.practice.supply.mixture import CurriculumSource, TaskMixture, mean_advantage
-from learning.rewards.task import Problem, Score
+from learning.rewards.registry import find_task
+from learning.rewards.task import Problem, Score, TaskOptions
 from tests.sums import EasySums, Sums
 
 GREEDY = CurriculumSettings(method=Boltzmann, temperature=0.05)
@@ -112,7 +113,17 @@ def test_warm_up_works_at_the_tasks_that_are_cold() -> None:
     assert {p.arm for p in made.worked(8)} == {"hard most=9", "hard most=99"}
     again = [p.arm for p in made.worked(8, again=0.25)]
     assert again.count("easy") == 2 and len(again) == 8, "a part is of what is warm"
+    assert {p.arm for p in made.worked(1, again=0.9)} < {"hard most=9", "hard most=99"}
     assert looked(1.0, 0.0, 1.0) == 1.0, "one difficulty of a task is enough"
+
+
+def test_conversations_are_not_taught_again_when_they_are_warm() -> None:
+    """A third of the detective's worked answers are right: they would spoil what was learned."""
+    talk = find_task("detective", TaskOptions())
+    made = source(TaskMixture({"detective": talk, "hard": Sums(9)}))
+    chat, hard = made.worked(2)
+    assert made.warmed([*answered(chat, 1), *answered(hard, 0)], 0.2) == 0.0
+    assert {problem.arm for problem in made.worked(8, again=0.5)} == {"hard"}
 
 
 def test_where_each_has_to_be_warm_a_new_rung_is_taught_too() -> None:
