@@ -7,6 +7,8 @@ One exchange per line, in the format of personality.book. Left out: reading and 
 from __future__ import annotations
 
 import contextlib
+import os
+import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -41,6 +43,7 @@ class OwnerBook:
             append_entry(self.path, turns)
         except OSError as error:
             raise self._unwritable(error) from error
+        self._stamp()
 
     def take_out(self, question: str, answer: str) -> bool:
         """Removes the last line with exactly this exchange; False if there is none.
@@ -58,7 +61,7 @@ class OwnerBook:
             for number in range(len(lines) - 1, -1, -1):
                 if lines[number].strip() == line:
                     del lines[number]
-                    write_atomically(self.path, "\n".join(lines))
+                    self._write(lines)
                     return True
         except FileNotFoundError:
             return False
@@ -79,7 +82,7 @@ class OwnerBook:
                 if line.strip() not in unwanted and not (within and within in fold_spaces(line))
             ]
             if len(kept) < len(lines):
-                write_atomically(self.path, "\n".join(kept))
+                self._write(kept)
             return len(lines) - len(kept)
         except FileNotFoundError:
             return 0
@@ -121,7 +124,7 @@ class OwnerBook:
         if lines and not lines[-1].strip():
             lines.pop()
         try:
-            write_atomically(self.path, "\n".join([*lines, added, ""]))
+            self._write([*lines, added, ""])
         except OSError as error:
             raise self._unwritable(error) from error
         return True
@@ -140,7 +143,7 @@ class OwnerBook:
             )
         lines[number - 1 : number] = [] if new is None else [new]
         try:
-            write_atomically(self.path, "\n".join(lines))
+            self._write(lines)
         except OSError as error:
             raise self._unwritable(error) from error
 
@@ -180,6 +183,17 @@ class OwnerBook:
             return self.path.stat().st_mtime
         except OSError:
             return 0.0
+
+    def _write(self, lines: Sequence[str]) -> None:
+        write_atomically(self.path, "\n".join(lines))
+        self._stamp()
+
+    def _stamp(self) -> None:
+        """Gives the file the time of the journal's clock. A file system's own may be some milliseconds
+        behind: then a judgement that is in the book already would count as made after it was written."""
+        now = time.time()
+        with contextlib.suppress(OSError):
+            os.utime(self.path, (now, now))
 
     def _lines(self) -> list[str]:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -65,3 +66,15 @@ def test_a_book_that_cannot_be_written_is_said(tmp_path: Path) -> None:
         with pytest.raises(DataError, match="cannot be written"):
             touch(QUESTION, "Vidya.")
     assert not OwnerBook(tmp_path / "none.txt").take_out(QUESTION, "Vidya.")
+
+
+def test_the_book_is_never_older_than_what_it_was_given(tmp_path: Path) -> None:
+    """The journal has its times from the clock; a file system's own is some milliseconds behind."""
+    book = OwnerBook(tmp_path / "book.txt")
+    for number in range(30):
+        began = time.time()
+        book.add("hello", f"Hi {number}.")
+        assert book.written() >= began
+        began = time.time()
+        book.replace("hello", f"Hi {number}.", f"Hello {number}.")
+        assert book.written() >= began
