@@ -167,12 +167,11 @@ class PracticeRun:
         alike: list[float] = []
         idle = 0
         while session.step_number < session.settings.steps:
-            spent = time.monotonic() - self._started
-            stopped, spent = self.team.agree(float(self.stop()), spent)
+            stopped, late = self._ends()
             if stopped:
                 outcome.ended, outcome.why = "stopped", "stopped; what was gained so far is kept"
                 break
-            if spent > session.settings.seconds:
+            if late:
                 outcome.ended, outcome.why = "time", "the time is over; practise again to go on"
                 break
             report = session.step()
@@ -204,7 +203,7 @@ class PracticeRun:
     def _warm_up(self) -> bool:
         """Warms up. False if practice cannot go on."""
         session, outcome = self.session, self._outcome
-        last = session.warm_up(self._warmed, self._ends)
+        last = session.warm_up(self._warmed, lambda: any(self._ends()))
         outcome.warm_up_steps = last.step
         if last.step and not self._save("warmed_up"):
             return False
@@ -212,7 +211,7 @@ class PracticeRun:
         part = bool(self._best.arms) and self._best.accuracy >= HARD
         if success >= settings.enough or part:  # of several tasks, those that can be practised are
             outcome.accuracy_warm = outcome.accuracy_after
-        elif not self._ends():
+        elif not any(self._ends()):
             outcome.ended = "too_hard"
             kept = "; what they taught is kept, undo takes it back" if outcome.saves else ""
             outcome.why = (
@@ -222,14 +221,10 @@ class PracticeRun:
             return False
         return True
 
-    def _stopped(self) -> bool:
-        """Whether the run was asked to end; the same in all processes."""
-        return bool(self.team.agree(float(self.stop()))[0])
-
-    def _ends(self) -> bool:
-        """Whether the run was asked to end, or its time is over; the same in all processes."""
-        spent = self.team.agree(time.monotonic() - self._started)[0]
-        return spent > self.session.settings.seconds or self._stopped()
+    def _ends(self) -> tuple[bool, bool]:
+        """(whether the run was asked to end, whether its time is over); the same in all processes."""
+        stopped, spent = self.team.agree(float(self.stop()), time.monotonic() - self._started)
+        return bool(stopped), spent > self.session.settings.seconds
 
     def _warmed(self, report: WarmUpReport) -> None:
         """Reports a step of warm-up. Saves now and then, if the guard lets it: warm-up in idle hours is
@@ -242,14 +237,10 @@ class PracticeRun:
             return
         if self._best.arms and not self.session.taught_tags:
             now = self.session.look()
-            if self._cost(now):
+            if fallen_arms(self._best, now):
                 return
             self._keep(now, self.session.keeper.book_recall)
         self._publish(f"warm-up, step {report.step}")
-
-    def _cost(self, now: HeldOut) -> str:
-        """What warm-up clearly cost; empty where nothing, or where all is said anew, with tags."""
-        return "" if self.session.taught_tags else fallen_arms(self._best, now)
 
     def _keep(self, now: HeldOut, book_recall: float) -> None:
         """Notes the figures of weights that are kept."""
@@ -315,19 +306,14 @@ class PracticeRun:
             session.mend(lambda: self._examine().passed)
             verdict = self._examine()
         if not verdict.passed:
-            outcome.ended = "rolled_back"
-            outcome.why = f"{verdict.reason}; the weights are back at those of the last save point"
-            self._restore(stage)
+            self._roll_back(verdict.reason, stage)
             return False
         now = session.look()
         accuracy, warmed = now.accuracy, stage == "warmed_up"
-        if warmed and (cost := self._cost(now)):
-            outcome.ended = "rolled_back"
-            outcome.why = (
-                f"warm-up cost what was known ({cost}); the weights are back at those of the last save "
-                "point; practise without warm-up"
-            )
-            self._restore(stage)
+        # where warm-up taught the tags, every task's answers have a new form: nothing to compare
+        if warmed and not session.taught_tags and (cost := fallen_arms(self._best, now)):
+            self._roll_back(f"warm-up cost what was known ({cost})", stage)
+            outcome.why += "; practise without warm-up"
             return False
         words = ""
         if not warmed:
@@ -365,6 +351,12 @@ class PracticeRun:
             )
         )
         return True
+
+    def _roll_back(self, reason: str, stage: Stage) -> None:
+        """Ends the run for this reason, with the weights of the last save point."""
+        self._outcome.ended = "rolled_back"
+        self._outcome.why = f"{reason}; the weights are back at those of the last save point"
+        self._restore(stage)
 
     def _stop_by(self, alarm: str, stage: Stage) -> None:
         """Ends the run because of its alarms, with the weights of the last save point."""

@@ -40,8 +40,8 @@ class WarmUpSettings:
     examples: int = 0
     """Worked examples that are drawn once and come again and again, >= 0; 0: new ones in every step."""
     again: float = 0.5
-    """Share of a batch, 0 to below 1, for those of several tasks that are warm already. Without it they are
-    forgotten while another is taught (benchmarks/results/nights.md). With `examples` it does nothing."""
+    """Share of each batch, 0 to below 1, for tasks that are warm already. At 0 the model forgets these tasks
+    while it learns another one (benchmarks/results/nights.md). No effect with `examples`."""
     ramp: int = 10
     """Steps of linear learning-rate warm-up, >= 1."""
     measure_every: int = 2

@@ -66,8 +66,8 @@ class ErasurePlan:
 
     @property
     def quoting(self) -> frozenset[int]:
-        """Lessons, erased or changed, that contain what is erased. Weights that were trained on one of them
-        may know it."""
+        """Ids of the lessons that contain the erased text: they are erased, or the text is removed from
+        them. Weights that were trained on such a lesson may know the text."""
         return frozenset((*self.lessons, *self.relearned))
 
 
@@ -236,7 +236,8 @@ class _Plan:
         quoted_by: Callable[[Path, Turns], bool],
         contained_in: Callable[[str], bool],
     ) -> Erased:
-        """Erases those of the asks that do not stay, and parts of those that do."""
+        """Sorts the asks that quote the erased text: some are erased, and the text is removed from the
+        others. Returns what is erased."""
         erased = Erased(quoted_by, contained_in, frozenset(self.asks), frozenset(self.lessons))
         self._later = later = sort_later(self._store, talks, asks - self.asks, erased)
         self.asks |= later.asks

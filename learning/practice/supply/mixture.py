@@ -152,9 +152,9 @@ class CurriculumSource:
         return [*found, *rehearsed]
 
     def _worked(self, count: int, *, warm: bool) -> list[Problem]:
-        """So many problems with worked answers of the arms that are warm, or of those that are not, one of
-        each in turn; none if no such arm has any. Conversations are not taught again when they are warm:
-        their worked answers show the form, and many are wrong."""
+        """Takes `count` problems with worked answers, one of each arm in turn: from the warm arms, or from
+        the cold ones. Returns none if no such arm has worked answers. Leaves warm conversation tasks out:
+        many of their worked answers are wrong."""
         found: list[Problem] = []
         arms = {name for name in self._names if (self._warmed_as(name) not in self._cold) is warm}
         if warm:
