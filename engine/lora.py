@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any, cast
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from engine.errors import CheckpointError, ConfigError
 from engine.model import Model
+from engine.products import product, shortened
 from engine.storage.adapter_files import (
     AdapterShape,
     a_name,
@@ -91,7 +91,6 @@ class _Adapted(nn.Module):
             factor.to(device).requires_grad_() for factor in (down.flatten(0, 1), *ups)
         )
         self._adapters = (adapters,)
-        self._short: tuple[object, Tensor] | None = None
 
     @property
     def factors(self) -> tuple[Tensor, ...]:
@@ -104,29 +103,18 @@ class _Adapted(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[..., I] to [..., O]."""
-        out = F.linear(x, self._base())
+        out = product(x, shortened(self.weight))
         (adapters,) = self._adapters
         if not adapters.active:
             return out
-        low = F.linear(adapters.dropped(x), self._factors[0]).split(adapters.settings.rank, -1)
+        low = product(adapters.dropped(x), self._factors[0]).split(adapters.settings.rank, -1)
         ups = dict(zip(self._parts, zip(low, self._factors[1:], strict=True), strict=True))
         change = [
-            F.linear(*ups[name]) if name in ups else out.new_zeros(*out.shape[:-1], size)
+            product(*ups[name]) if name in ups else out.new_zeros(*out.shape[:-1], size)
             for name, size in self.sizes.items()
         ]
         whole = change[0] if len(change) == 1 else torch.cat(change, -1)
         return torch.add(out, whole, alpha=adapters.settings.scale).to(out.dtype)
-
-    @torch.no_grad()
-    def _base(self) -> Tensor:
-        """The weight in the dtype of the product. Autocast would cast a frozen weight again in every pass."""
-        weight, kind = self.weight, self.weight.device.type
-        if not torch.is_autocast_enabled(kind):
-            return weight
-        stamp = weight.data_ptr(), weight._version, torch.get_autocast_dtype(kind)
-        if self._short is None or self._short[0] != stamp:
-            self._short = stamp, weight.detach().to(stamp[2])
-        return self._short[1]
 
     @torch.no_grad()
     def change(self) -> Tensor:

@@ -20,10 +20,16 @@ from torch import Tensor, nn
 from engine.cache import KeyValueCache
 from engine.config import ModelConfig
 from engine.passes import RMSNorm
+from engine.products import Linear, product
 
 FUSED = 512
 """Tokens of a row from which its attention is fused on a CPU. For shorter rows the fused kernel's backward
 pass is slow; for longer ones the separate products need memory for T² numbers a head."""
+
+SHORT = 128
+"""Tokens of a row up to which its attention is computed in float32 on a CPU. Its products are so small that
+bfloat16 saves nothing, and oneDNN would compile kernels for the shapes of each batch (engine.products), which
+took most of the time."""
 
 
 class Attention(nn.Module):
@@ -32,10 +38,8 @@ class Attention(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.heads, self.kv_heads, self.head_dim = config.heads, config.kv_heads, config.head_dim
-        self.qkv = nn.Linear(
-            config.dim, (config.heads + 2 * config.kv_heads) * config.head_dim, bias=False
-        )
-        self.out = nn.Linear(config.heads * config.head_dim, config.dim, bias=False)
+        self.qkv = Linear(config.dim, (config.heads + 2 * config.kv_heads) * config.head_dim)
+        self.out = Linear(config.heads * config.head_dim, config.dim)
         self.q_norm = self.k_norm = None
         if config.qk_norm:
             self.q_norm = RMSNorm(config.head_dim, config.norm_eps)
@@ -64,13 +68,12 @@ class Attention(nn.Module):
         if mask is None or t >= FUSED or (x.is_cuda and cache is None):
             mixed = fused_attention(query, key, value, mask)
             return self.out(mixed.transpose(1, 2).reshape(b, t, h * e))
-        # the G query heads of one key/value head form one matrix, so keys and values need no copies
-        query = (query * (1.0 / math.sqrt(e))).reshape(b, k, (h // k) * t, e)
-        scores = (query @ key.transpose(-1, -2)).view(b, k, h // k, t, -1)  # (B, K, G, T, S)
-        scores = scores.add_(mask.unsqueeze(2))
-        weights = torch.softmax(scores, -1).to(value.dtype).view(b, k, (h // k) * t, -1)
-        mixed = (weights @ value).view(b, h, t, e).transpose(1, 2).reshape(b, t, h * e)
-        return self.out(mixed)
+        if cache is None and t <= SHORT:
+            with torch.autocast("cpu", enabled=False):
+                mixed = _attention(query.float(), key.float(), value.float(), mask).to(value.dtype)
+        else:
+            mixed = _attention(query, key, value, mask)
+        return self.out(mixed.transpose(1, 2).reshape(b, t, h * e))
 
 
 class FeedForward(nn.Module):
@@ -78,8 +81,8 @@ class FeedForward(nn.Module):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.gate_up = nn.Linear(config.dim, 2 * config.hidden, bias=False)
-        self.down = nn.Linear(config.hidden, config.dim, bias=False)
+        self.gate_up = Linear(config.dim, 2 * config.hidden)
+        self.down = Linear(config.hidden, config.dim)
 
     def forward(self, x: Tensor) -> Tensor:
         """x: [B, T, D]. Returns [B, T, D]."""
@@ -126,7 +129,7 @@ class Model(nn.Module):
         self.embedding = nn.Embedding(config.vocab_size, config.dim, _weight=empty)
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
         self.norm = RMSNorm(config.dim, config.norm_eps)
-        self.output = None if config.tied else nn.Linear(config.dim, config.vocab_size, bias=False)
+        self.output = None if config.tied else Linear(config.dim, config.vocab_size)
         # on the meta device, torch would import its compiler for these operations, which takes seconds
         meta = self.device.type == "meta"
         with torch.device("cpu"):
@@ -255,7 +258,7 @@ class Model(nn.Module):
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Hidden states [..., D] to logits [..., V]."""
-        return F.linear(hidden, self.vocabulary)
+        return product(hidden, self.vocabulary)
 
     def forward(
         self, ids: Tensor, *, mask: Tensor | None = None, positions: Tensor | None = None
@@ -290,6 +293,18 @@ def rope_frequencies(config: ModelConfig) -> Tensor:
 def apply_rope(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     """Rotates x [B, H, T, E]. cos, sin: from `rope_tables`, [T, E] or broadcastable to x."""
     return torch.addcmul(x * cos, x.roll(x.shape[-1] // 2, -1), sin)
+
+
+def _attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
+    """Attention as separate products; arguments and result as of `fused_attention`. The G query heads of one
+    key/value head form one matrix, so keys and values need no copies."""
+    b, h, t, e = query.shape
+    k = key.shape[1]
+    query = (query * (1.0 / math.sqrt(e))).reshape(b, k, (h // k) * t, e)
+    scores = (query @ key.transpose(-1, -2)).view(b, k, h // k, t, -1)  # (B, K, G, T, S)
+    scores = scores.add_(mask.unsqueeze(2))
+    weights = torch.softmax(scores, -1).to(value.dtype).view(b, k, (h // k) * t, -1)
+    return (weights @ value).view(b, h, t, e)
 
 
 def fused_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from engine.model import Model
 from engine.precision import fast_dtype
+from engine.products import product
 from learning.data.examples import Example
 from learning.memory.packing import pack_rows
 from learning.memory.prefix_cache import ROW_TOKENS, PrefixCache, UpperModel
@@ -53,7 +54,7 @@ class PackedRows(UpperModel):
 
     def logits(self, hidden: Tensor) -> Tensor:
         """In the numbers that products are taken in."""
-        return torch.nn.functional.linear(hidden.to(self._vocabulary.dtype), self._vocabulary)
+        return product(hidden.to(self._vocabulary.dtype), self._vocabulary)
 
 
 def upper_model(model: Model, trunk: PrefixCache, start: int) -> UpperModel:

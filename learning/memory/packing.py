@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from engine.products import filled_up
+
 
 @dataclass(frozen=True)
 class Packing:
@@ -58,7 +60,7 @@ def pack_rows(rows: Sequence[tuple[int, ...]], room: int) -> Packing:
     lengths = [len(ids) for ids in rows]
     shared = _shared(rows)
     bins = _bins([length - shared for length in lengths], room - shared)
-    width = shared + max(sum(lengths[i] - shared for i in members) for members in bins)
+    width = filled_up(shared + max(sum(lengths[i] - shared for i in members) for members in bins))
     positions = torch.zeros(len(bins), width, dtype=torch.long)
     owner = torch.full((len(bins), width), -1)  # padding sees padding
     places: list[tuple[int, int]] = [(0, 0)] * len(rows)

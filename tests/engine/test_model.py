@@ -169,6 +169,28 @@ def test_bfloat16_is_close(tiny_model: Model) -> None:
 
 
 @torch.no_grad()
+@pytest.mark.parametrize(("longest", "expected"), [(12, torch.float32), (11, torch.bfloat16)])
+def test_attention_of_short_rows_is_in_float32(
+    tiny_model: Model, monkeypatch: pytest.MonkeyPatch, longest: int, expected: torch.dtype
+) -> None:
+    """bfloat16 would have kernels compiled for the shapes of each batch."""
+    kinds = list[torch.dtype]()
+
+    def noted(*tensors: torch.Tensor) -> torch.Tensor:
+        kinds.append((tensors[0] @ tensors[1].transpose(-1, -2)[:, :1]).dtype)
+        return fused_attention(*tensors)
+
+    monkeypatch.setattr(modelling, "_attention", noted)
+    monkeypatch.setattr(modelling, "SHORT", longest)
+    exact = tiny_model(_ids(tiny_model, 2, 12)).log_softmax(-1)
+    kinds.clear()
+    with torch.autocast("cpu", torch.bfloat16):
+        rounded = tiny_model(_ids(tiny_model, 2, 12)).float().log_softmax(-1)
+    assert kinds == [expected] * tiny_model.config.layers
+    assert (exact - rounded).abs().mean() < 0.1
+
+
+@torch.no_grad()
 def test_attention_in_one_kernel_is_the_same(tiny_model: Model) -> None:
     """What a GPU and long rows train with: heads that share keys, and packed documents."""
     attention = tiny_model.blocks[0].attention

@@ -21,7 +21,7 @@ SPINS = ("GOMP_SPINCOUNT", "1000")
 two cores, alone and beside a busy process: 0.75 and 0.67 s with 0 spins, 0.44 and 0.95 s with 1,000, 0.38
 and 3.0 s with 10,000, 0.41 and 24 s with torch's default."""
 
-KEPT_SHAPES = (("LRU_CACHE_CAPACITY", "64"), ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64"))
+KEPT_SHAPES = (("LRU_CACHE_CAPACITY", "256"), ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "256"))
 """Sizes of the caches in torch and oneDNN for prepared matrix products, one per shape in bfloat16; the
 default is 1,024 each. Lessons keep producing new shapes: after 400 batches at 10M the process used 1.9 GB,
 1.1 GB with one cache bounded, 0.4 GB with both, at the same speed. A model itself needs about 20."""

@@ -9,10 +9,12 @@ import torch
 
 from engine import precision
 from engine.model import Model
+from engine.products import ROWS
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, from_answer
 from learning.memory import packed_rows, prefix_cache
 from learning.memory.packed_rows import PackedRows
+from learning.memory.packing import pack_rows
 from learning.memory.prefix_cache import PrefixCache
 from learning.objectives.forward import knowledge, target_logits
 from learning.objectives.supervised import likelihood_gradients
@@ -82,3 +84,12 @@ def test_what_does_not_come_again_is_let_go(
     assert len(packed.trunk) == 3
     packed.hidden_states(rows[:1])
     assert len(packed.trunk) == 1
+
+
+@pytest.mark.parametrize("length", [3, 40, 63, 64, 65])
+def test_packed_rows_have_few_widths(length: int) -> None:
+    packing = pack_rows([(1, 2, *range(5, 5 + length)), (1, 2, *range(length))], 320)
+    assert packing.mask.shape[-1] % ROWS == 0
+    assert packing.unpack(packing.pack(torch.ones(2, length + 2)))[0].tolist() == [1.0] * (
+        length + 2
+    )

@@ -111,6 +111,6 @@ def test_an_idle_run_of_a_task_without_worked_answers_is_repeated(
     first, _ = room.practise(steps=1, warm_up=True, idle=True)
     again, _ = room.practise(steps=1, warm_up=True, again=first.run)
     assert (first.steps, again.steps, again.warm_up_steps) == (1, 1, 0)
-    room.teacher.send(Practise("easy", warm_up=True))
+    room.teacher.send(Practise("easy", warm_up=True, seed=0))
     failed = room.until(Failed)[-1]
     assert isinstance(failed, Failed) and "no worked answers" in failed.what
