@@ -47,6 +47,7 @@ BENCHMARKS: dict[str, str] = {
     "tokenizer": "size of the vocabulary: bytes per token against the cost of the embedding",
     "decode": "five candidates and 64 rollouts: tokens/s against transformers and llama.cpp",
     "training": "tokens/s of pre-training and book training against transformers' Trainer; GEMM peak",
+    "shapes": "batches of ever new shapes: filled up, as they come, and in transformers",
     "practice": "seconds of a GRPO step against TRL on the same work; both losses term by term",
     "practice_learning": "held-out gains of practice, and its cost in book recall and talk",
     "gsm8k": "sums in words at SmolLM2's size, with python as a calculator and in words alone",

@@ -19,7 +19,7 @@ import torch
 from benchmarks import DATA, BenchOptions
 from benchmarks.common.report import machine, median, table, write
 from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
-from engine.config import ModelConfig
+from benchmarks.common.sizes import SMOLLM2
 from engine.model import Model
 from engine.storage.checkpoint import save_model
 from learning.data.lesson_file import read_lessons
@@ -31,10 +31,6 @@ from learning.models.trainable import upper_matrices
 from learning.models.weights import Weights
 
 LESSONS = DATA / "lessons_tune.jsonl"
-SMOLLM2 = ModelConfig(
-    vocab_size=49_152, dim=576, layers=30, heads=9, kv_heads=3, hidden=1536, context=2048
-)
-"""The shape of SmolLM2-135M."""
 
 
 class Folder:
