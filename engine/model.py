@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from engine.cache import KeyValueCache
 from engine.config import ModelConfig
 from engine.passes import RMSNorm
-from engine.products import Linear, product
+from engine.products import Linear, product, shortened
 
 FUSED = 512
 """Tokens of a row from which its attention is fused on a CPU. For shorter rows the fused kernel's backward
@@ -258,7 +258,7 @@ class Model(nn.Module):
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Hidden states [..., D] to logits [..., V]."""
-        return product(hidden, self.vocabulary)
+        return product(hidden, shortened(self.vocabulary))
 
     def forward(
         self, ids: Tensor, *, mask: Tensor | None = None, positions: Tensor | None = None

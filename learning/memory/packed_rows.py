@@ -6,6 +6,7 @@ Left out: the lower blocks (learning.memory.prefix_cache).
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Collection, Sequence
 
 import torch
@@ -31,8 +32,13 @@ class PackedRows(UpperModel):
         """kept: examples that come again; of others the cache lets go. None: of none."""
         super().__init__(model, trunk)
         self._kept = kept
-        weight = model.vocabulary.detach()
-        self._vocabulary = weight.to(fast_dtype(weight.device.type))
+
+    @functools.cached_property
+    def _vocabulary(self) -> Tensor:
+        """The output layer in the numbers that products are taken in. Many of these models are made and give
+        no logits."""
+        weight = self.model.vocabulary.detach()
+        return weight.to(fast_dtype(weight.device.type))
 
     def hidden_states(self, examples: Sequence[Example]) -> Tensor:
         """Final hidden states, [B, T, D], as `collate` pads the examples."""
@@ -53,7 +59,6 @@ class PackedRows(UpperModel):
         self.trunk.fill(examples, pause=pause)
 
     def logits(self, hidden: Tensor) -> Tensor:
-        """In the numbers that products are taken in."""
         return product(hidden.to(self._vocabulary.dtype), self._vocabulary)
 
 

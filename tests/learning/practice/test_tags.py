@@ -83,7 +83,10 @@ def test_warm_up_teaches_tags_and_answers_are_drawn_scored_and_shown_with_them(
     assert len(right) > len(drawn.samples) / 2
     for sample in right:
         assert tiny_tokenizer.tags["answer"] in sample.answer.tokens
-        assert sample.answer.ending == "end" and read_answer(sample.text).form == "t /t a /a"
+        assert sample.answer.ending == "end"
+        assert read_answer(sample.text).form.startswith(
+            "t /t a /a"
+        )  # it is drawn, and may say it again
     report = own.step()
     assert report.mismatch < MISMATCH and "<answer>" in report.samples[0].text
 
