@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from engine.errors import CheckpointError, ConfigError
 from engine.model import Model
-from engine.products import product, shortened
+from engine.products import Linear, product, shortened
 from engine.storage.adapter_files import (
     AdapterShape,
     a_name,
@@ -304,7 +304,7 @@ def load(model: Model, folder: Path) -> Adapters:
 
 def _linear(weight: Tensor) -> nn.Linear:
     """A projection with that parameter for its weight."""
-    linear = nn.Linear(weight.shape[1], weight.shape[0], bias=False, device="meta")
+    linear = Linear(weight.shape[1], weight.shape[0], device="meta")
     linear.weight = cast(nn.Parameter, weight)
     return linear
 

@@ -7,6 +7,9 @@ with zeros, and the few shapes that are left stay in the caches (vidya_tui.worke
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterable
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -19,13 +22,15 @@ KEPT = 2**26
 """Numbers that `product` keeps in bfloat16 at most, of all frozen weights of the process: 128 MB."""
 _short = WeakTensorKeyDictionary()
 """Frozen weight -> (its state when it was cast, the cast weight)."""
+_LOCK = threading.Lock()
+"""Held while that is changed or counted."""
 
 
 class Linear(nn.Linear):
     """nn.Linear without bias; its product is `product`."""
 
-    def __init__(self, inputs: int, outputs: int) -> None:
-        super().__init__(inputs, outputs, bias=False)
+    def __init__(self, inputs: int, outputs: int, device: str | None = None) -> None:
+        super().__init__(inputs, outputs, bias=False, device=device)
 
     def forward(self, x: Tensor) -> Tensor:
         """x: [..., I]. Returns [..., O]."""
@@ -58,10 +63,12 @@ def shortened(weight: Tensor, most: int | None = None) -> Tensor:
     most: numbers that are kept in all; None: as many as there are. A weight that does not fit is returned as
     it is."""
     kind = weight.device.type
-    if not torch.is_autocast_enabled(kind) or weight.dtype == torch.get_autocast_dtype(kind):
+    if torch.compiler.is_compiling() or not torch.is_autocast_enabled(kind):
+        return weight
+    if weight.dtype == torch.get_autocast_dtype(kind):
         return weight
     if weight.requires_grad:
-        _short.pop(weight, None)  # fused optimizers do not update the version of what they change
+        let_go([weight])  # fused optimizers do not update the version of what they change
         return weight
     state = (
         StorageWeakRef(weight.untyped_storage()),
@@ -70,13 +77,23 @@ def shortened(weight: Tensor, most: int | None = None) -> Tensor:
     )
     kept: tuple[object, Tensor] | None = _short.get(weight)
     if kept is None or kept[0] != state:
-        _short.pop(weight, None)
-        if most is not None and weight.numel() + sum(t.numel() for _, t in _short.values()) > most:
-            return weight
-        with torch.inference_mode(False), torch.no_grad():
-            kept = state, weight.detach().to(state[2])
-        _short[weight] = kept
+        with _LOCK:
+            _short.pop(weight, None)
+            taken = sum(cast.numel() for _, cast in _short.values())
+            if most is not None and taken + weight.numel() > most:
+                return weight
+            with torch.inference_mode(False), torch.no_grad():
+                kept = state, weight.detach().to(state[2])
+            _short[weight] = kept
     return kept[1]
+
+
+def let_go(weights: Iterable[Tensor]) -> None:
+    """Frees what `shortened` keeps of these weights."""
+    for weight in weights:
+        if weight in _short:
+            with _LOCK:
+                _short.pop(weight, None)
 
 
 def _is_short(x: Tensor) -> bool:

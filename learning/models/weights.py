@@ -20,6 +20,7 @@ from engine.errors import CheckpointError, NotFound
 from engine.model import Model
 from engine.packed import replaced, share
 from engine.precision import fast_dtype
+from engine.products import let_go
 from engine.storage.checkpoint import (
     huggingface_names,
     load_model,
@@ -122,6 +123,7 @@ class Weights:
         files may then differ."""
         if self._base is None or _stamp(self._base.path) != self._base.stamp:
             return
+        let_go(self._model.parameters())
         for parameter in self._model.parameters():
             parameter.data, parameter.grad = parameter.data.new_empty(0), None
         self._resting = True

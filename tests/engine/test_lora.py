@@ -16,6 +16,7 @@ from engine.errors import CheckpointError, ConfigError
 from engine.lora import PARTS, Adapters, LoraSettings, attach, load
 from engine.model import Model
 from engine.packed import packed
+from engine.products import Linear
 from engine.storage.checkpoint import load_model, save_model
 
 TINY = CONFIGS["tiny"]
@@ -164,6 +165,7 @@ def test_a_copy_of_the_model_is_the_base() -> None:
     still = copy.deepcopy(model)
     assert torch.equal(still(IDS), base)
     assert all(type(layer) is not type(model.blocks[0].ffn.down) for layer in still.modules())
+    assert type(still.blocks[0].ffn.down) is Linear
 
 
 def test_baked_and_exported_is_what_was_learned(tmp_path: Path) -> None:

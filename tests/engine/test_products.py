@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import weakref
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
@@ -11,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from engine import products
-from engine.products import ROWS, Linear, filled_up, product, shortened
+from engine.products import KEPT, ROWS, Linear, filled_up, let_go, product, shortened
 
 
 @pytest.fixture
@@ -109,12 +111,32 @@ def test_without_autocast_it_is_the_weight_itself() -> None:
 
 def test_what_is_kept_goes_with_the_weight(short: None) -> None:
     weight = made(5, 8)
-    kept = len(products._short)
-    shortened(weight)
-    assert len(products._short) == kept + 1
+    kept = weakref.ref(shortened(weight))
+    gc.collect()
+    assert kept() is not None
     del weight
     gc.collect()
-    assert len(products._short) <= kept
+    assert kept() is None
+
+
+def test_what_is_kept_can_be_let_go(short: None) -> None:
+    weight, other = made(5, 8), made(5, 8)
+    kept, still = weakref.ref(shortened(weight)), shortened(other)
+    let_go([weight, made(5, 8)])
+    gc.collect()
+    assert kept() is None and shortened(other) is still
+
+
+def test_threads_may_cast_at_the_same_time(short: None) -> None:
+    def work(_: int) -> None:
+        with torch.autocast("cpu", torch.bfloat16):
+            for _ in range(200):
+                weight = made(5, 8)
+                assert shortened(weight, KEPT).dtype == torch.bfloat16
+                let_go([weight])
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(4)))
 
 
 def test_what_does_not_fit_is_cast_each_time(short: None) -> None:

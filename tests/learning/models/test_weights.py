@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
+import weakref
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from torch import Tensor
 import learning.models.snapshots
 import learning.models.weights
 from engine.errors import CheckpointError, JournalError
+from engine.products import shortened
 from engine.storage.checkpoint import (
     huggingface_names,
     load_model,
@@ -307,6 +310,19 @@ def test_weights_that_rest_are_read_again_to_the_bit(place: Place) -> None:  # n
     weights.rest()
     state = publish(weights, MOVES)
     assert same(folder, state)
+
+
+def test_of_weights_that_rest_no_cast_is_kept(place: Place) -> None:  # noqa: F811
+    _, folder, journal = place
+    weights = Weights(folder, journal)
+    weights.model.requires_grad_(False)
+    with torch.autocast("cpu", torch.bfloat16):
+        cast = weakref.ref(shortened(weights.model.vocabulary))
+    gc.collect()
+    assert cast() is not None
+    weights.rest()
+    gc.collect()
+    assert cast() is None
 
 
 def test_weights_that_the_file_lacks_do_not_rest(
