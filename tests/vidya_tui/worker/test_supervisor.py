@@ -130,7 +130,9 @@ def test_the_child_gets_huge_pages_and_this_code(watch: Callable[..., Watched]) 
     assert worker_environment({})["OMP_WAIT_POLICY"] == "passive"
     assert int(worker_environment({})["GOMP_SPINCOUNT"]) <= 1000
     for name, _ in KEPT_SHAPES:
-        assert int(worker_environment({})[name]) <= 64
+        assert (
+            int(worker_environment({})[name]) <= 256
+        )  # as many as a lesson has shapes, and few more
         assert worker_environment({name: "500"})[name] == "500"
     own = worker_environment({"OMP_WAIT_POLICY": "active"})
     assert own["OMP_WAIT_POLICY"] == "active" and "GOMP_SPINCOUNT" not in own
