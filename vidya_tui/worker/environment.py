@@ -22,10 +22,10 @@ two cores, alone and beside a busy process: 0.75 and 0.67 s with 0 spins, 0.44 a
 and 3.0 s with 10,000, 0.41 and 24 s with torch's default."""
 
 KEPT_SHAPES = (("LRU_CACHE_CAPACITY", "256"), ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "256"))
-"""Sizes of the caches in torch and oneDNN for compiled matrix products, one per shape in bfloat16; the default
-is 1,024 each. A lesson and its pause have 100 to 180 shapes, because engine.products fills rows up. If
-shapes vary without end, kernels fill the caches: 64 of each took 0.4 GB at 10M after 400 batches, 1,024 took
-1.9 GB."""
+"""Sizes of the caches in torch and oneDNN for compiled matrix products, one per shape in bfloat16; the
+default is 1,024 each. A lesson and its pause have 100 to 180 shapes, because engine.products fills rows up.
+If shapes vary without end, kernels fill the caches: with 64 of each a process of the 10M used 0.4 GB after
+400 batches, with 1,024 it used 1.9 GB."""
 
 
 def prepare(environment: MutableMapping[str, str]) -> None:
