@@ -27,9 +27,8 @@ FUSED = 512
 pass is slow; for longer ones the separate products need memory for T² numbers a head."""
 
 SHORT = 128
-"""Tokens of a row up to which its attention is computed in float32 on a CPU. Its products are so small that
-bfloat16 saves nothing, and oneDNN would compile kernels for the shapes of each batch (engine.products), which
-took most of the time."""
+"""Tokens of a row up to which attention is computed in float32 on a CPU. For such rows float32 is as fast as
+bfloat16, and in bfloat16 oneDNN would compile new kernels for almost every batch (engine.products)."""
 
 
 class Attention(nn.Module):

@@ -65,16 +65,13 @@ def shortened(weight: Tensor, most: int | None = None) -> Tensor:
     kind = weight.device.type
     if torch.compiler.is_compiling() or not torch.is_autocast_enabled(kind):
         return weight
-    if weight.dtype == torch.get_autocast_dtype(kind):
+    dtype = torch.get_autocast_dtype(kind)
+    if weight.dtype == dtype:
         return weight
     if weight.requires_grad:
         let_go([weight])  # fused optimizers do not update the version of what they change
         return weight
-    state = (
-        StorageWeakRef(weight.untyped_storage()),
-        weight._version,
-        torch.get_autocast_dtype(kind),
-    )
+    state = StorageWeakRef(weight.untyped_storage()), weight._version, dtype
     kept: tuple[object, Tensor] | None = _short.get(weight)
     if kept is None or kept[0] != state:
         with _LOCK:
@@ -83,7 +80,7 @@ def shortened(weight: Tensor, most: int | None = None) -> Tensor:
             if most is not None and taken + weight.numel() > most:
                 return weight
             with torch.inference_mode(False), torch.no_grad():
-                kept = state, weight.detach().to(state[2])
+                kept = state, weight.detach().to(dtype)
             _short[weight] = kept
     return kept[1]
 
