@@ -51,9 +51,10 @@ class Attention(nn.Module):
         mask: Tensor | None,
         cache: KeyValueCache | None,
         layer: int,
+        wanted: Tensor | None = None,
     ) -> Tensor:
         """x: [B, T, D]; mask: additive, broadcast to [B, 1, T, S]; None: causal, S = T, and fused. Returns
-        [B, T, D]."""
+        [B, T, D]; with `wanted` (see `at`) [N, D]."""
         b, t, _ = x.shape
         h, k, e = self.heads, self.kv_heads, self.head_dim
         qkv = self.qkv(x).view(b, t, h + 2 * k, e).transpose(1, 2)  # (B, H+2K, T, E)
@@ -66,13 +67,12 @@ class Attention(nn.Module):
             key, value = cache.append(layer, key, value)  # (B, K, S, E)
         if mask is None or t >= FUSED or (x.is_cuda and cache is None):
             mixed = fused_attention(query, key, value, mask)
-            return self.out(mixed.transpose(1, 2).reshape(b, t, h * e))
-        if cache is None and t <= SHORT:
+        elif cache is None and t <= SHORT:
             with torch.autocast("cpu", enabled=False):
                 mixed = _attention(query.float(), key.float(), value.float(), mask).to(value.dtype)
         else:
             mixed = _attention(query, key, value, mask)
-        return self.out(mixed.transpose(1, 2).reshape(b, t, h * e))
+        return self.out(at(mixed.transpose(1, 2).reshape(b, t, h * e), wanted))
 
 
 class FeedForward(nn.Module):
@@ -106,8 +106,11 @@ class Block(nn.Module):
         mask: Tensor | None,
         cache: KeyValueCache | None,
         layer: int,
+        wanted: Tensor | None = None,
     ) -> Tensor:
-        x = x + self.attention(self.attention_norm(x), rope, mask, cache, layer)
+        """Arguments and result as of Attention."""
+        mixed = self.attention(self.attention_norm(x), rope, mask, cache, layer, wanted)
+        x = at(x, wanted) + mixed
         return x + self.ffn(self.ffn_norm(x))
 
 
@@ -168,13 +171,15 @@ class Model(nn.Module):
         positions: Tensor | None = None,
         mask: Tensor | None = None,
         cache: KeyValueCache | None = None,
+        wanted: Tensor | None = None,
     ) -> Tensor:
         """Hidden states after the final norm, [B, T, D].
 
         ids: [B, T]. positions: [T] or [B, T]; by default they continue from the cache's length. mask:
         additive, [B, 1, T, S] or [1, 1, T, S], causal by default; S = length of the cache + T. cache: holds
-        the keys and values of earlier tokens; those of ids are appended. Raises IndexError if the cache has
-        no room for ids.
+        the keys and values of earlier tokens; those of ids are appended. wanted: as of `at`; then only those
+        states are returned, [N, D], and the last block computes only keys and values of the others. Raises
+        IndexError if the cache has no room for ids.
         """
         start = cache.length if cache is not None else 0
         t = ids.shape[1]
@@ -186,7 +191,7 @@ class Model(nn.Module):
             cache.reserve(t)
         x = self.embedding(ids)
         rope = self._rope(positions, x.dtype)
-        x = self._through(x, 0, len(self.blocks), rope, mask, cache)
+        x = self._through(x, 0, len(self.blocks), rope, mask, cache, wanted)
         if cache is not None:
             cache.advance(t)
         return self.norm(x)
@@ -210,9 +215,10 @@ class Model(nn.Module):
         *,
         positions: Tensor | None = None,
         mask: Tensor | None = None,
+        wanted: Tensor | None = None,
     ) -> Tensor:
-        """`hidden_states` from what `trunk` gave: the other blocks and the norm, [B, T, D]."""
-        return self.norm(self._blocks(x, layers, len(self.blocks), positions, mask))
+        """`hidden_states` from what `trunk` gave: the other blocks and the norm, [B, T, D] or [N, D]."""
+        return self.norm(self._blocks(x, layers, len(self.blocks), positions, mask, wanted))
 
     def _blocks(
         self,
@@ -221,14 +227,16 @@ class Model(nn.Module):
         last: int,
         positions: Tensor | None = None,
         mask: Tensor | None = None,
+        wanted: Tensor | None = None,
     ) -> Tensor:
-        """Without a cache; positions and mask as in `hidden_states`: causal, from position 0 by default."""
+        """Without a cache; positions, mask and wanted as in `hidden_states`: causal, from position 0, all
+        states by default."""
         t = x.shape[1]
         if positions is None:
             positions = torch.arange(t, device=self.device)
         rope = self._rope(positions, x.dtype)
         mask = self._causal(t, 0) if mask is None else mask
-        return self._through(x, first, last, rope, mask, None)
+        return self._through(x, first, last, rope, mask, None, wanted)
 
     def _causal(self, t: int, start: int) -> Tensor | None:
         """As `causal_mask`. None for long rows on a CPU, whose kernel leaves out by itself what no query
@@ -250,10 +258,14 @@ class Model(nn.Module):
         rope: tuple[Tensor, Tensor],
         mask: Tensor | None,
         cache: KeyValueCache | None,
+        wanted: Tensor | None,
     ) -> Tensor:
-        for layer in range(first, last):
+        if first == last:
+            return at(x, wanted)
+        for layer in range(first, last - 1):
             x = self.blocks[layer](x, rope, mask, cache, layer)
-        return x
+        out: Tensor = self.blocks[last - 1](x, rope, mask, cache, last - 1, wanted)
+        return out
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Hidden states [..., D] to logits [..., V]."""
@@ -264,6 +276,12 @@ class Model(nn.Module):
     ) -> Tensor:
         """ids [B, T] to logits [B, T, V], without a cache."""
         return self.logits(self.hidden_states(ids, mask=mask, positions=positions))
+
+
+def at(x: Tensor, wanted: Tensor | None) -> Tensor:
+    """The states [N, D] of x [B, T, D] at `wanted` [N], numbers of positions in x flattened to [B · T, D].
+    None: x."""
+    return x if wanted is None else x.flatten(0, 1).index_select(0, wanted)
 
 
 def rope_tables(config: ModelConfig) -> tuple[Tensor, Tensor]:

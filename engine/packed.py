@@ -33,6 +33,9 @@ ROWS = 16
 ROPE_ROWS = 1024
 """Positions whose RoPE factors are prepared at once; more if a conversation is longer. All 40,960 of a
 Qwen3 would take 170 MB."""
+HALF_MOST = torch.finfo(torch.float16).max
+"""A matrix with larger numbers, as a broken model has, is not packed in float16: FBGEMM would put this number
+in their place."""
 _OPS: Any = torch.ops.mkldnn
 """The operations that torch.compile uses for packing; not public, so `can_pack` tests them."""
 
@@ -107,11 +110,13 @@ class _Packer:
     ) -> Product:
         """The packed product of a weight. arrange: permutes its rows before packing."""
         key = self._product, weight.data_ptr(), weight.shape, weight._version
-        self.done[key] = self._before.get(key) or (
-            weight.detach(),
-            self._product(arrange(weight)),
-        )
+        self.done[key] = self._before.get(key) or (weight.detach(), self._packed(arrange(weight)))
         return self.done[key][1]
+
+    def _packed(self, weight: Tensor) -> Product:
+        if self._product is HalfProduct and weight.abs().amax() > HALF_MOST:
+            return PackedProduct(weight)
+        return self._product(weight)
 
 
 class PackedBlock:

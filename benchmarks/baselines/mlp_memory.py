@@ -183,6 +183,8 @@ def wanted(model: Model, block: int, example: Example, talk: Sequence[Example]) 
     raw = torch.zeros_like(state, requires_grad=True)
     optimizer = torch.optim.Adam([raw], lr=RATE)
     index = torch.arange(len(rows), device=model.device)
+    batch = collate(rows)
+    ids, labels = batch.ids.to(model.device), batch.labels[index, where].to(model.device)
 
     def added(out: Tensor) -> Tensor:
         changed = out.clone()
@@ -191,9 +193,9 @@ def wanted(model: Model, block: int, example: Example, talk: Sequence[Example]) 
 
     loss = torch.tensor(0.0)
     for step in range(STEPS + 1):
-        with outputs_of(model.blocks[block], added):
-            logits, labels, _ = target_logits(model, rows)
-        loss = F.cross_entropy(logits, labels)
+        with outputs_of(model.blocks[block], added), autocast(model.device):
+            logits = model.logits(model.hidden_states(ids)[index, where])
+        loss = F.cross_entropy(logits.float(), labels)
         if step == STEPS or float(loss.detach()) < GOAL:
             break
         (loss + DECAY * raw.square().mean()).backward()  # type: ignore[no-untyped-call]

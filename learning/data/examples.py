@@ -49,6 +49,11 @@ class Example:
         return sum(self.target)
 
     @property
+    def places(self) -> list[int]:
+        """Positions whose output predicts a target: each is one before an id to predict."""
+        return [i for i, wanted in enumerate(self.target[1:]) if wanted]
+
+    @property
     def answer(self) -> tuple[int, ...]:
         """The ids to predict."""
         return tuple(i for i, wanted in zip(self.ids, self.target, strict=True) if wanted)
@@ -231,6 +236,13 @@ def collate(examples: Sequence[Example]) -> Batch:
         wanted = torch.tensor(example.target[1:])
         labels[row, : length - 1] = torch.where(wanted, tensor[1:], -1)
     return Batch(ids, labels)
+
+
+def target_places(examples: Sequence[Example]) -> Tensor:
+    """[N], the places of all examples in their padded batch flattened to [B · T] (engine.model.at)."""
+    width = max(len(e.ids) for e in examples) - 1
+    places = [row * width + i for row, e in enumerate(examples) for i in e.places]
+    return torch.tensor(places, dtype=torch.long)
 
 
 def micro_batches(examples: Sequence[Example], tokens: int) -> list[list[int]]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Collection, Sequence
 
-import torch
 from torch import Tensor
 
 from engine.model import Model
@@ -40,18 +39,17 @@ class PackedRows(UpperModel):
         weight = self.model.vocabulary.detach()
         return weight.to(fast_dtype(weight.device.type))
 
-    def hidden_states(self, examples: Sequence[Example]) -> Tensor:
-        """Final hidden states, [B, T, D], as `collate` pads the examples."""
+    def at_targets(self, examples: Sequence[Example]) -> Tensor:
         if self._kept is not None and len(self.trunk) > len(self._kept) + OTHERS:
             self.trunk.keep(self._kept)
         packing = pack_rows([e.ids[:-1] for e in examples], ROW_TOKENS)
-        found = self.model.above(
+        return self.model.above(
             packing.pack(self.trunk.outputs(examples)),
             self.trunk.layers,
             positions=packing.positions.to(self.device),
             mask=packing.mask.to(self.device),
+            wanted=packing.places([e.places for e in examples]).to(self.device),
         )
-        return torch.nn.utils.rnn.pad_sequence(packing.unpack(found), batch_first=True)
 
     def look_ahead(
         self, examples: Sequence[Example], *, pause: Callable[[], None] = lambda: None

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from engine.precision import fast_dtype
 from engine.products import filled_up
 
 
@@ -24,7 +25,7 @@ class Packing:
     """Positions that all rows begin with."""
     lengths: tuple[int, ...]
     """Of the rows, [B], the shared beginning included."""
-    places: tuple[tuple[int, int], ...]
+    starts: tuple[tuple[int, int], ...]
     """For each row its packed row and the position in it behind the shared beginning."""
     positions: Tensor
     """[N, W]: for each packed position that in its row."""
@@ -36,7 +37,7 @@ class Packing:
         count, width = self.positions.shape
         packed = rows.new_zeros(count, width, *rows.shape[2:])
         seen = set[int]()
-        for index, (length, (row, start)) in enumerate(zip(self.lengths, self.places, strict=True)):
+        for index, (length, (row, start)) in enumerate(zip(self.lengths, self.starts, strict=True)):
             if row not in seen:
                 packed[row, : self.shared] = rows[index, : self.shared]
                 seen.add(row)
@@ -44,13 +45,23 @@ class Packing:
             packed[row, start:end] = rows[index, self.shared : length]
         return packed
 
+    def places(self, rows: Sequence[Sequence[int]]) -> Tensor:
+        """Where positions of the rows, in order, lie in the packed rows flattened to [N · W]."""
+        width = self.positions.shape[1]
+        places = [
+            row * width + (i if i < self.shared else start + i - self.shared)
+            for (row, start), own in zip(self.starts, rows, strict=True)
+            for i in own
+        ]
+        return torch.tensor(places, dtype=torch.long)
+
     def unpack(self, packed: Tensor) -> list[Tensor]:
         """[N, W, ...] to the B rows, each [its length, ...]."""
         return [
             torch.cat(
                 [packed[row, : self.shared], packed[row, start : start + length - self.shared]]
             )
-            for length, (row, start) in zip(self.lengths, self.places, strict=True)
+            for length, (row, start) in zip(self.lengths, self.starts, strict=True)
         ]
 
 
@@ -60,10 +71,12 @@ def pack_rows(rows: Sequence[tuple[int, ...]], room: int) -> Packing:
     lengths = [len(ids) for ids in rows]
     shared = _shared(rows)
     bins = _bins([length - shared for length in lengths], room - shared)
-    width = filled_up(shared + max(sum(lengths[i] - shared for i in members) for members in bins))
+    width = shared + max(sum(lengths[i] - shared for i in members) for members in bins)
+    if fast_dtype("cpu") == torch.bfloat16:
+        width = filled_up(width)
     positions = torch.zeros(len(bins), width, dtype=torch.long)
     owner = torch.full((len(bins), width), -1)  # padding sees padding
-    places: list[tuple[int, int]] = [(0, 0)] * len(rows)
+    starts: list[tuple[int, int]] = [(0, 0)] * len(rows)
     for row, members in enumerate(bins):
         positions[row, :shared], owner[row, :shared] = torch.arange(shared), 0
         start = shared
@@ -71,8 +84,8 @@ def pack_rows(rows: Sequence[tuple[int, ...]], room: int) -> Packing:
             end = start + lengths[index] - shared
             positions[row, start:end] = torch.arange(shared, lengths[index])
             owner[row, start:end] = index + 1
-            places[index], start = (row, start), end
-    return Packing(shared, tuple(lengths), tuple(places), positions, _mask(owner))
+            starts[index], start = (row, start), end
+    return Packing(shared, tuple(lengths), tuple(starts), positions, _mask(owner))
 
 
 def _shared(rows: Sequence[tuple[int, ...]]) -> int:

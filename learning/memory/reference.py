@@ -1,10 +1,10 @@
 """The reference of the anchor: how the model talked when all of its weights were last trained.
 
-Lessons are held close to it by a KL term on the model's own talk. For each row of that talk the final
-hidden states are kept beside the weights, from lesson to lesson. With the weights before each lesson as
-reference, talk drifted a little with every lesson, without end; a fixed reference pulls it back.
-Lessons do not move embeddings, final norm and lower blocks: a hash of these tells whether kept states
-belong to the weights.
+Lessons are held close to it by a KL term on the model's own talk. The final hidden states at the targets
+of that talk are kept beside the weights, from lesson to lesson. With the weights before each lesson as
+reference, talk drifted a little with every lesson, without end; a fixed reference pulls it back. Lessons
+do not move embeddings, final norm and lower blocks: a hash of these tells whether kept states belong to
+the weights.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import contextlib
 import copy
 import hashlib
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 from pathlib import Path
 
 import torch
@@ -33,10 +34,10 @@ CAPTURE_TOKENS = 2048
 
 
 class AnchorReference:
-    """Final hidden states of talk rows, and the output layer that makes logits of them."""
+    """Final hidden states at the targets of talk rows, and the output layer that makes logits of them."""
 
     def __init__(self, model: Model, hidden: dict[tuple[int, ...], Tensor]) -> None:
-        """hidden: for the ids of each row, its final hidden states [T, D]. In bfloat16 they give the same
+        """hidden: for the ids of each row, those states [its targets, D]. In bfloat16 they give the same
         logits where products are taken in bfloat16 anyway."""
         self._model, self._hidden = model, hidden
 
@@ -44,10 +45,9 @@ class AnchorReference:
     def device(self) -> torch.device:
         return self._model.device
 
-    def hidden_states(self, examples: Sequence[Example]) -> Tensor:
-        """[B, T, D] as `collate` pads the examples; padded positions are 0."""
-        rows = [self._hidden[e.ids] for e in examples]
-        return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True).float()
+    def at_targets(self, examples: Sequence[Example]) -> Tensor:
+        """[N, D], of all examples in order."""
+        return torch.cat([self._hidden[e.ids] for e in examples]).float()
 
     def logits(self, hidden: Tensor) -> Tensor:
         return self._model.logits(hidden)
@@ -67,9 +67,10 @@ def capture_reference(
         pause()
         members = [talk[i] for i in group]
         with autocast(model.device):
-            states = upper.hidden_states(members)
-        for example, row in zip(members, states, strict=True):
-            hidden[example.ids] = row[: len(example.ids) - 1].to(trunk.kind, copy=True)
+            states = upper.at_targets(members)
+        parts = states.split([len(e.places) for e in members])
+        for example, part in zip(members, parts, strict=True):
+            hidden[example.ids] = part.to(trunk.kind, copy=True)
     return AnchorReference(model, hidden)
 
 
@@ -80,13 +81,13 @@ class _FrozenReference(AnchorReference):
         super().__init__(still, {})
         self._still, self._pause = still, pause
 
-    def hidden_states(self, examples: Sequence[Example]) -> Tensor:
+    def at_targets(self, examples: Sequence[Example]) -> Tensor:
         new = [e for e in examples if e.ids not in self._hidden]
         if new:
             cache = PrefixCache(self._still, 0)
             captured = capture_reference(self._still, cache, new, pause=self._pause)
             self._hidden |= captured._hidden
-        return super().hidden_states(examples)
+        return super().at_targets(examples)
 
 
 def frozen_reference(model: Model, *, pause: Callable[[], None] = lambda: None) -> AnchorReference:
@@ -107,12 +108,12 @@ class _BaseReference(AnchorReference):
         super().__init__(adapters.model, {})
         self._adapters, self._trunk, self._pause = adapters, trunk, pause
 
-    def hidden_states(self, examples: Sequence[Example]) -> Tensor:
+    def at_targets(self, examples: Sequence[Example]) -> Tensor:
         if new := [e for e in examples if e.ids not in self._hidden]:
             with self._adapters.disabled():
                 captured = capture_reference(self._model, self._trunk, new, pause=self._pause)
             self._hidden |= captured._hidden
-        return super().hidden_states(examples)
+        return super().at_targets(examples)
 
 
 def base_reference(
@@ -136,15 +137,23 @@ def open_reference(
     with contextlib.suppress(CheckpointError):  # missing or damaged
         tensors, record = load_tensors(path)
         if record.get("mark") == mark:
-            kept = tensors["hidden"].to(model.device, trunk.kind)
-            rows = kept.split([len(e.ids) - 1 for e in talk])
+            kept = _at_targets(tensors["hidden"], talk).to(model.device, trunk.kind)
+            rows = kept.split([len(e.places) for e in talk])
             return AnchorReference(model, {e.ids: row for e, row in zip(talk, rows, strict=True)})
     reference = capture_reference(model, trunk, talk, pause=pause)
     if talk:
-        kept = torch.cat([reference.hidden_states([e])[0] for e in talk]).to("cpu", trunk.kind)
+        kept = reference.at_targets(talk).to("cpu", trunk.kind)
         with contextlib.suppress(CheckpointError):  # a full disk: written next time
             save_tensors({"hidden": kept}, path, {"mark": mark})
     return reference
+
+
+def _at_targets(kept: Tensor, talk: Sequence[Example]) -> Tensor:
+    """[N, D]. kept: of a file. Those of earlier versions have the states of all positions."""
+    if len(kept) == sum(len(e.places) for e in talk):
+        return kept
+    starts = accumulate((len(e.ids) - 1 for e in talk), initial=0)
+    return kept[[start + i for start, e in zip(starts, talk, strict=False) for i in e.places]]
 
 
 def weights_mark(model: Model, trunk: PrefixCache, talk: Sequence[Example] = ()) -> str:

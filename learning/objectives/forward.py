@@ -17,7 +17,7 @@ from torch import Tensor
 
 from engine.model import Model
 from engine.precision import autocast
-from learning.data.examples import Example, collate, micro_batches
+from learning.data.examples import Example, collate, micro_batches, target_places
 from learning.maths.kl import kl_divergence
 
 OUTPUT_BLOCK = 192
@@ -39,8 +39,8 @@ class HiddenStates(Protocol):
         """The device of its tensors."""
         ...
 
-    def hidden_states(self, examples: Sequence[Example]) -> Tensor:
-        """Final hidden states [B, T, D] of the examples, padded as by `collate`."""
+    def at_targets(self, examples: Sequence[Example]) -> Tensor:
+        """Final hidden states [N, D] at the positions that predict the examples' targets, in order."""
         ...
 
     def logits(self, hidden: Tensor) -> Tensor:
@@ -53,14 +53,14 @@ def target_states(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Final hidden states at the target positions: (states [N, D], labels [N], row of each target [N])."""
     device, batch = model.device, collate(examples)
-    labels = batch.labels.to(device)
-    wanted = labels >= 0
+    places = target_places(examples).to(device)
     with autocast(device):
         if isinstance(model, Model):
-            hidden = model.hidden_states(batch.ids.to(device))
+            states = model.hidden_states(batch.ids.to(device), wanted=places)
         else:
-            hidden = model.hidden_states(examples)
-    return hidden[wanted], labels[wanted], wanted.nonzero()[:, 0]
+            states = model.at_targets(examples)
+    labels = batch.labels.to(device).flatten()[places]
+    return states, labels, places // batch.ids.shape[1]
 
 
 def logits_of(model: Model | HiddenStates, states: Tensor) -> Tensor:

@@ -283,8 +283,9 @@ def _pack(row: _GrpoRow, device: torch.device, weights: Sequence[float]) -> _Pac
 def _hidden(model: Model, packed: _Packed, precise: bool = False) -> Tensor:
     """Hidden states at the positions that predict the answers' tokens, [L, D]."""
     with nullcontext() if precise else autocast(model.device):
-        hidden = model.hidden_states(packed.ids, positions=packed.positions, mask=packed.mask)
-    return hidden[0, packed.source]
+        return model.hidden_states(
+            packed.ids, positions=packed.positions, mask=packed.mask, wanted=packed.source
+        )
 
 
 def _shaped(logits: Tensor, settings: GrpoSettings, never: Sequence[int]) -> Tensor:

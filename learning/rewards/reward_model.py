@@ -127,15 +127,15 @@ class RewardModel(nn.Module):
             ids[place, :size] = torch.tensor(row.ids)
             positions[place, :size] = torch.tensor(row.positions)
             owners[place, :size] = torch.tensor(row.owners)
-        whose = [place for place, group in enumerate(groups) for _ in group.answers]
-        ends = [end for group in groups for end in group.ends]
+        ends = [place * width + end for place, group in enumerate(groups) for end in group.ends]
         with autocast(self.device):
             hidden = self.trunk.hidden_states(
                 ids.to(self.device),
                 positions=positions.to(self.device),
                 mask=shared_mask(owners.to(self.device)),
+                wanted=torch.tensor(ends, dtype=torch.long, device=self.device),
             )
-        return hidden[whose, ends].float() @ self.heads.T  # (B, D) @ (D, H)
+        return hidden.float() @ self.heads.T  # (B, D) @ (D, H)
 
     @torch.no_grad()
     def rewards(

@@ -107,6 +107,42 @@ def test_plain_causal_rows_are_fused_without_a_mask(
         torch.testing.assert_close(kernel, plain, atol=2e-5, rtol=1e-4)
 
 
+@pytest.mark.parametrize("fused", [8, 100])
+@pytest.mark.parametrize("layers", [0, 1, 2])
+def test_wanted_states_are_those_of_all_states(
+    tiny_model: Model, monkeypatch: pytest.MonkeyPatch, layers: int, fused: int
+) -> None:
+    """And so are their gradients. A position may be wanted twice."""
+    monkeypatch.setattr(modelling, "FUSED", fused)
+    ids, wanted = _ids(tiny_model, 3, 9), torch.tensor([26, 4, 4, 9])
+    x, found = tiny_model.trunk(ids, layers).detach(), []
+    for states in (
+        tiny_model.hidden_states(ids).flatten(0, 1)[wanted],
+        tiny_model.hidden_states(ids, wanted=wanted),
+        tiny_model.above(x, layers, wanted=wanted),
+    ):
+        tiny_model.zero_grad()
+        states.square().mean().backward()
+        last = [] if layers == len(tiny_model.blocks) else tiny_model.blocks[-1].parameters()
+        found.append([states.detach(), *(p.grad.clone() for p in last)])
+    for others in found[1:]:
+        for all_of, few in zip(found[0], others, strict=True):
+            torch.testing.assert_close(few, all_of, atol=2e-6, rtol=1e-4)
+    with torch.no_grad():
+        behind = tiny_model.hidden_states(ids, cache=_cache(tiny_model, 3, 9), wanted=wanted)
+    torch.testing.assert_close(behind, found[0][0], atol=2e-6, rtol=1e-4)
+
+
+@pytest.mark.parametrize("places", [[], [3]])
+def test_the_last_block_computes_only_what_is_wanted(tiny_model: Model, places: list[int]) -> None:
+    rows: list[int] = []
+    for block in tiny_model.blocks:
+        block.ffn.register_forward_hook(lambda _, args, out: rows.append(out.shape[:-1].numel()))
+    wanted = torch.tensor(places, dtype=torch.long)
+    assert tiny_model.hidden_states(_ids(tiny_model, 2, 5), wanted=wanted).shape[0] == len(places)
+    assert rows == [10, len(places)]
+
+
 @torch.no_grad()
 def test_future_does_not_reach_the_past(tiny_model: Model) -> None:
     ids = _ids(tiny_model, 1, 16)

@@ -106,6 +106,21 @@ def test_float16_rounds_only_the_weights(tiny_model: Model) -> None:
     assert (exact - rounded).abs().max() < 2e-3 * exact.abs().max()
 
 
+@pytest.mark.parametrize("huge", [1e6, 1e30, float("inf")])
+def test_weights_beyond_float16_stay_what_they_are(
+    tiny_model: Model, monkeypatch: pytest.MonkeyPatch, huge: float
+) -> None:
+    if not packing._can_halve():
+        pytest.skip("this CPU has no FBGEMM kernels")
+    monkeypatch.setattr(packing, "product_for", lambda *_: HalfProduct)
+    with torch.no_grad():
+        tiny_model.blocks[1].ffn.down.weight[3, 5] = huge
+    ids = torch.arange(6)[None]
+    whole = tiny_model.logits(tiny_model.hidden_states(ids)[:, -1])
+    found = _last_logits(PackedModel(tiny_model), ids, _cache(tiny_model, 1, 6))
+    torch.testing.assert_close(found, whole, atol=0.01, rtol=0.01, equal_nan=True)
+
+
 def test_the_kind_of_product_fits_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     cpu, full, short = torch.device("cpu"), torch.float32, torch.bfloat16
     monkeypatch.setattr(packing, "can_pack", lambda device, dtype: True)

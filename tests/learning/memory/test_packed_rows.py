@@ -13,6 +13,7 @@ from engine.products import ROWS
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, from_answer
 from learning.memory import packed_rows, prefix_cache
+from learning.memory import packing as packing_module
 from learning.memory.packed_rows import PackedRows
 from learning.memory.packing import pack_rows
 from learning.memory.prefix_cache import PrefixCache
@@ -80,16 +81,24 @@ def test_what_does_not_come_again_is_let_go(
     monkeypatch.setattr(packed_rows, "OTHERS", 1)
     rows = examples(tiny_tokenizer, "")
     packed = PackedRows(tiny_model, PrefixCache(tiny_model, 1), rows[:1])
-    packed.hidden_states(rows)
+    packed.at_targets(rows)
     assert len(packed.trunk) == 3
-    packed.hidden_states(rows[:1])
+    packed.at_targets(rows[:1])
     assert len(packed.trunk) == 1
 
 
 @pytest.mark.parametrize("length", [3, 40, 63, 64, 65])
-def test_packed_rows_have_few_widths(length: int) -> None:
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_packed_rows_have_few_widths_where_products_are_in_bfloat16(
+    length: int, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packing_module, "fast_dtype", lambda _: dtype)
     packing = pack_rows([(1, 2, *range(5, 5 + length)), (1, 2, *range(length))], 320)
-    assert packing.mask.shape[-1] % ROWS == 0
+    width = packing.mask.shape[-1]
+    if dtype == torch.bfloat16:
+        assert width % ROWS == 0
+    else:
+        assert width == 2 + 2 * length
     assert packing.unpack(packing.pack(torch.ones(2, length + 2)))[0].tolist() == [1.0] * (
         length + 2
     )

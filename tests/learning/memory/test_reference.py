@@ -6,16 +6,23 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch import Tensor
 
 from engine.model import Model
-from engine.storage.checkpoint import load_tensors
+from engine.storage.checkpoint import load_tensors, save_tensors
 from learning.data.examples import Example
 from learning.memory.prefix_cache import PrefixCache, UpperModel
-from learning.memory.reference import REFERENCE, capture_reference, frozen_reference, open_reference
+from learning.memory.reference import (
+    REFERENCE,
+    capture_reference,
+    frozen_reference,
+    open_reference,
+    weights_mark,
+)
 from learning.objectives.forward import target_logits
 from learning.objectives.supervised import anchor_gradients
 
-TALK = [Example((1, 5, 9, i), (False, True, True, True)) for i in range(2, 8)] + [
+TALK = [Example((1, 5, 9, i), (False, False, True, True)) for i in range(2, 8)] + [
     Example((1, 7), (False, True))
 ]
 
@@ -76,7 +83,7 @@ def test_it_is_taken_anew_where_the_weights_below_or_the_rows_are_others(
     reference = open_reference(tiny_model, trunk, TALK, tmp_path)
     assert anchor_gradients(UpperModel(tiny_model, trunk), reference, TALK) < 1e-6
     fewer = open_reference(tiny_model, trunk, TALK[:2], tmp_path)
-    assert fewer.hidden_states(TALK[:2]).shape[0] == 2
+    assert len(fewer.at_targets(TALK[:2])) == sum(e.targets for e in TALK[:2])
 
 
 def test_a_broken_file_costs_nothing(tiny_model: Model, trunk: PrefixCache, tmp_path: Path) -> None:
@@ -96,11 +103,29 @@ def test_of_a_large_model_it_is_kept_short_and_says_the_same(
     kept = load_tensors(tmp_path / REFERENCE)[0]["hidden"]
     assert kept.dtype == torch.bfloat16, "in the file"
     read = open_reference(tiny_model, trunk, TALK, tmp_path)
-    states = first.hidden_states(TALK)
+    states = first.at_targets(TALK)
     assert states.dtype == torch.float32
-    torch.testing.assert_close(read.hidden_states(TALK), states, rtol=0.0, atol=0.0)
-    for example, row in zip(TALK, states, strict=True):
-        length = len(example.ids) - 1
-        with torch.no_grad():
-            whole = tiny_model.hidden_states(torch.tensor([example.ids[:-1]]))[0]
-        torch.testing.assert_close(row[:length], whole, rtol=0.02, atol=0.02)
+    torch.testing.assert_close(read.at_targets(TALK), states, rtol=0.0, atol=0.0)
+    torch.testing.assert_close(states, _of_each(tiny_model), rtol=0.02, atol=0.02)
+
+
+def test_a_file_of_an_earlier_version_is_read(
+    tiny_model: Model, trunk: PrefixCache, tmp_path: Path
+) -> None:
+    """Such files have the states of all positions, not of the targets alone."""
+    expected = _of_each(tiny_model)
+    mark = {"mark": weights_mark(tiny_model, trunk, TALK)}
+    save_tensors({"hidden": _of_each(tiny_model, everywhere=True)}, tmp_path / REFERENCE, mark)
+    _teach(tiny_model)
+    reference = open_reference(tiny_model, trunk, TALK, tmp_path)
+    torch.testing.assert_close(reference.at_targets(TALK), expected)
+
+
+@torch.no_grad()
+def _of_each(model: Model, *, everywhere: bool = False) -> Tensor:
+    """Final hidden states of TALK, each row passed alone, at its targets or at all positions."""
+    found = []
+    for example in TALK:
+        states = model.hidden_states(torch.tensor([example.ids[:-1]]))[0]
+        found.append(states if everywhere else states[list(example.target[1:])])
+    return torch.cat(found)
