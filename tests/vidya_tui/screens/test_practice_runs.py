@@ -116,6 +116,7 @@ def test_a_run_that_was_erased_meanwhile_is_told(tmp_path: Path) -> None:
         keep(stage.journal)
         await stage.say("/practice runs max_terms=3")
         await stage.sees("runs of practice · 1 · with")
+        await stage.pilot.pause()  # the list is read; read again it would no longer offer the run
         with stage.journal.writing() as connection:
             connection.execute("DELETE FROM practices")
         await stage.press("enter")
