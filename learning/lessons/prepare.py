@@ -10,7 +10,10 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 
+import torch
+
 from engine.errors import VidyaError
+from engine.precision import fast_dtype
 from engine.tokenizers.load import load_tokenizer
 from learning.home import Home
 from learning.journal.journal import Journal
@@ -36,7 +39,9 @@ def prepare_model(
     progress: called with the share that is done, 0 to 1."""
     if info.parameters <= LARGE:
         return
-    say(f"preparing {info.name} for lessons, a minute or two, once")
+    quick = fast_dtype("cpu") == torch.bfloat16
+    takes = "a minute or two" if quick else "some five minutes"  # measured with two cores
+    say(f"preparing {info.name} for lessons, {takes}, once")
     journal = Journal(home.journal_path)
     try:
         weights, tokenizer = Weights(info.path, journal), load_tokenizer(info.path)

@@ -46,6 +46,19 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     return home
 
 
+@pytest.mark.parametrize(
+    ("dtype", "takes"),
+    [(torch.bfloat16, "a minute or two, once"), (torch.float32, "some five minutes, once")],
+)
+def test_it_says_how_long_it_takes_on_this_machine(
+    home: Home, monkeypatch: pytest.MonkeyPatch, dtype: torch.dtype, takes: str
+) -> None:
+    monkeypatch.setattr(prepare, "fast_dtype", lambda _: dtype)
+    told: list[str] = []
+    prepare_model(home, ModelStore(home).info("other"), say=told.append)
+    assert told == [f"preparing other for lessons, {takes}"]
+
+
 def test_a_later_start_only_reads(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
     info = ModelStore(home).info("other")
