@@ -70,6 +70,8 @@ BENCHMARKS: dict[str, str] = {
 }
 """Name of the benchmark and of its module -> what it measures."""
 
+WITHOUT_MODEL = {"kills", "optimizers", "sandbox", "shapes", "tokenizer", "toys", "verifiers"}
+"""Benchmarks to which no model can be given: they make their own, or need none."""
 PATHS = {"VIDYA_CORPUS", "VIDYA_ENCODER", "VIDYA_GSM8K", "VIDYA_HUMANEVAL", "VIDYA_MBPP"}
 """Variables whose values are paths of the owner's machine."""
 

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 import benchmarks
-from benchmarks import BENCHMARKS, BenchOptions, find
+from benchmarks import BENCHMARKS, WITHOUT_MODEL, BenchOptions, find
 from engine.errors import NotFound
 from vidya_tui.cli.main import cli
 
@@ -33,6 +33,16 @@ def test_every_name_is_a_module_that_runs(name: str) -> None:
 def test_what_it_measures_fits_on_a_line(name: str) -> None:
     assert re.fullmatch(r"[a-z0-9_]+", name)
     assert "\n" not in BENCHMARKS[name] and len(BENCHMARKS[name]) <= 88
+
+
+@pytest.mark.parametrize("name", sorted(BENCHMARKS))
+def test_a_benchmark_uses_the_model_that_is_given_or_refuses_one(name: str) -> None:
+    (file,) = (ROOT / "benchmarks").rglob(f"{name}.py")
+    hands_on = (
+        r"options\.model\b|(scratch_home|start_folder|about_run|taught_place|openings)\(.*options"
+    )
+    uses = re.search(hands_on, file.read_text("utf-8"))
+    assert bool(uses) != (name in WITHOUT_MODEL)
 
 
 def test_an_unknown_name_lists_those_there_are() -> None:
@@ -110,6 +120,17 @@ def test_the_list_names_every_benchmark() -> None:
     assert [line.split()[0] for line in shown.stdout.splitlines()] == sorted(BENCHMARKS)
     rows = CliRunner().invoke(cli, ["bench", "--list", "--json"]).stdout.splitlines()
     assert {row["name"]: row["what"] for row in map(json.loads, rows)} == BENCHMARKS
+
+
+def test_a_model_for_a_benchmark_without_one_is_wrong_usage(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    given = fake(monkeypatch)
+    place = ["--home", str(tmp_path)]
+    result = CliRunner().invoke(cli, ["bench", "shapes", "--model", "smollm2-135m", *place])
+    assert result.exit_code == 2 and not given
+    assert "shapes measures no model that is given to it; leave out --model" in result.stderr
+    assert CliRunner().invoke(cli, ["bench", "shapes", *place]).exit_code == 0
 
 
 def test_bench_without_a_name_is_wrong_usage() -> None:

@@ -42,7 +42,7 @@ def bench(
     name: str | None, listing: bool, quick: bool, out: Path | None, seeds: int, options: Options
 ) -> None:
     """Runs the benchmark NAME and prints one JSON object."""
-    from benchmarks import BENCHMARKS, BenchOptions, find
+    from benchmarks import BENCHMARKS, WITHOUT_MODEL, BenchOptions, find
 
     if listing:
         for known, what in sorted(BENCHMARKS.items()):
@@ -54,6 +54,8 @@ def bench(
     if name is None:
         raise click.UsageError("name a benchmark; --list shows their names")
     run = find(name)
+    if options.model is not None and name in WITHOUT_MODEL:
+        raise click.UsageError(f"{name} measures no model that is given to it; leave out --model")
     first = options.seed or 0
     chosen = BenchOptions(
         home=options.home.path,
