@@ -8,6 +8,7 @@ snapshots that an undo needs.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -25,6 +26,8 @@ PIECE = 32
 """Most examples measured in one piece of work; requests are handled between pieces."""
 FORMS = 6
 """Most wordings of one lesson that are rehearsed together."""
+LOOK = 16
+"""Most wordings measured at once, until enough unknown ones are found."""
 REHEARSALS = 8
 """Most rehearsals of one lesson."""
 ENOUGH = 0.15
@@ -118,6 +121,7 @@ class Consolidator:
             self._rehearse(self._fresh[-1])
         else:
             self._revisit()
+        caches.tidy()  # hardly any wording comes again
         return True
 
     def _avoid_again(self) -> bool:
@@ -127,6 +131,7 @@ class Consolidator:
         if version == self._listened or not avoided:
             return False
         unsaid = set(self._unknown(avoided))
+        caches.tidy()
         said = [e for e in avoided if e not in unsaid]
         if not said:
             self._listened = version
@@ -146,8 +151,9 @@ class Consolidator:
         rehearsal.left -= 1
         if rehearsal.left >= 0 and example in self._transaction.caches.replay.taught:
             others = self._wordings(example)
-            unknown = self._unknown(others)
-            if len(unknown) > ENOUGH * len(others):
+            enough = ENOUGH * len(others)
+            unknown = self._some_unknown(others, max(FORMS, math.floor(enough) + 1))
+            if len(unknown) > enough:
                 forms = rng.sample(unknown, min(FORMS, len(unknown)))
                 if self._rehearse_forms(example, forms):
                     rehearsal.done += 1
@@ -167,7 +173,7 @@ class Consolidator:
         for example in rng.sample(taught, min(REVISITED, len(taught))):
             others = self._wordings(example)
             asked |= dict.fromkeys(rng.sample(others, min(LOOKED_AT, len(others))), example)
-        unknown = self._unknown(list(asked))
+        unknown = self._some_unknown(list(asked), TOGETHER)
         if unknown:
             forms = rng.sample(unknown, min(TOGETHER, len(unknown)))
             self._rehearse_forms(asked[forms[0]], forms)
@@ -179,10 +185,18 @@ class Consolidator:
         drawn = self._transaction.caches.draw_wordings(example, self._transaction.rng)
         return [e for e in drawn if e.prompt not in claimed]
 
+    def _some_unknown(self, examples: list[Example], count: int) -> list[Example]:
+        """Measures examples in random order until `count` that are not known are found, or all are measured.
+        So those found are drawn at random from all that are not known."""
+        order, found = self._transaction.rng.sample(examples, len(examples)), list[Example]()
+        for start in range(0, len(order), LOOK):
+            if len(found) >= count:
+                break
+            found += self._unknown(order[start : start + LOOK])
+        return found
+
     def _unknown(self, examples: list[Example]) -> list[Example]:
-        caches = self._transaction.caches
-        checked = knowledge(caches.upper, examples, pause=self._transaction.pause)
-        caches.tidy()  # hardly any wording is measured twice
+        checked = knowledge(self._transaction.caches.upper, examples, pause=self._transaction.pause)
         return [e for e, item in zip(examples, checked, strict=True) if not item.known]
 
     def _rehearse_forms(self, example: Example, forms: list[Example]) -> bool:

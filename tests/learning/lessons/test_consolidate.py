@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+import random
+from collections import Counter
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 import torch
 
 from engine.storage.checkpoint import load_model
 from learning.data.examples import Example
+from learning.lessons import consolidate
 from learning.lessons.batch import COPIES, BatchAccumulator, MixedBatch
-from learning.lessons.consolidate import REHEARSED, Consolidator, Rehearsal
+from learning.lessons.consolidate import LOOK, REHEARSED, Consolidator, Rehearsal
 from learning.lessons.learner import Learner
-from learning.lessons.recipe import TeachResult
+from learning.lessons.recipe import LessonTransaction, TeachResult
 from learning.memory.margins import Margin
-from learning.objectives.forward import knowledge
+from learning.objectives.forward import Knowledge, knowledge
 from tests.learning.conftest import Place
 from tests.learning.lessons.test_learner import knows, lesson, open_learner, place, read_book  # noqa: F401
 
@@ -127,6 +132,49 @@ def test_a_pause_rehearses_what_was_learned_in_other_words(place: Place) -> None
     done, _ = learner.undo(taught)
     assert done.lesson == taught.id
     assert not knows(learner, taught)
+
+
+class Looks:
+    """Stands in for a transaction and for `knowledge`. Counts the examples, of 48, that are measured."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, unknown: int, seed: int = 0) -> None:
+        self.rng, self.caches = random.Random(seed), SimpleNamespace(upper=None)
+        self.examples = [Example((number, 0), (False, True)) for number in range(48)]
+        self.unknown, self.count = self.examples[:unknown], 0
+        monkeypatch.setattr(consolidate, "knowledge", self.knowledge)
+
+    def pause(self) -> None:
+        pass
+
+    def knowledge(
+        self, _: object, examples: list[Example], *, pause: Callable[[], None]
+    ) -> list[Knowledge]:
+        self.count += len(examples)
+        return [Knowledge(0.0, 1, -1.0 if e in self.unknown else 1.0) for e in examples]
+
+    def some(self, count: int) -> list[Example]:
+        transaction = cast(LessonTransaction, self)
+        return Consolidator(transaction, lambda _: None)._some_unknown(self.examples, count)
+
+
+def test_wordings_are_measured_until_enough_unknown_ones_are_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for unknown, count, measured in ((48, 8, LOOK), (0, 8, 48), (7, 8, 48), (24, 20, 48)):
+        looks = Looks(monkeypatch, unknown)
+        found = looks.some(count)
+        assert looks.count == measured
+        assert len(found) >= min(count, unknown) and set(found) <= set(looks.unknown)
+
+
+def test_the_unknown_ones_that_are_found_are_drawn_at_random(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = Counter[int]()
+    for seed in range(300):
+        found.update(e.ids[0] for e in Looks(monkeypatch, 24, seed).some(8))
+    times = [found[number] for number in range(24)]
+    assert min(times) > 0.6 * max(times)
 
 
 @pytest.mark.slow
