@@ -84,7 +84,7 @@ class FeedForward(nn.Module):
         self.down = Linear(config.hidden, config.dim)
 
     def forward(self, x: Tensor) -> Tensor:
-        """x: [B, T, D]. Returns [B, T, D]."""
+        """x: [..., D]. Returns [..., D]."""
         gate, up = self.gate_up(x).chunk(2, -1)
         return self.down(F.silu(gate) * up)
 

@@ -34,8 +34,8 @@ ROPE_ROWS = 1024
 """Positions whose RoPE factors are prepared at once; more if a conversation is longer. All 40,960 of a
 Qwen3 would take 170 MB."""
 HALF_MOST = torch.finfo(torch.float16).max
-"""A matrix with larger numbers, as a broken model has, is not packed in float16: FBGEMM would put this number
-in their place."""
+"""A matrix with larger numbers or NaN, as a broken model has, is not packed in float16: FBGEMM would put this
+number in their place."""
 _OPS: Any = torch.ops.mkldnn
 """The operations that torch.compile uses for packing; not public, so `can_pack` tests them."""
 
@@ -114,8 +114,10 @@ class _Packer:
         return self.done[key][1]
 
     def _packed(self, weight: Tensor) -> Product:
-        if self._product is HalfProduct and weight.abs().amax() > HALF_MOST:
-            return PackedProduct(weight)
+        if self._product is HalfProduct:
+            low, high = weight.detach().aminmax()  # NaN if one number is
+            if not (low >= -HALF_MOST and high <= HALF_MOST):
+                return PackedProduct(weight)
         return self._product(weight)
 
 

@@ -184,7 +184,7 @@ def wanted(model: Model, block: int, example: Example, talk: Sequence[Example]) 
     optimizer = torch.optim.Adam([raw], lr=RATE)
     index = torch.arange(len(rows), device=model.device)
     batch = collate(rows)
-    ids, labels = batch.ids.to(model.device), batch.labels[index, where].to(model.device)
+    ids, labels = batch.ids.to(model.device), batch.labels.to(model.device)  # one target a row
 
     def added(out: Tensor) -> Tensor:
         changed = out.clone()

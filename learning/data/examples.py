@@ -208,17 +208,14 @@ def gives(example: Example, bad: Example) -> bool:
 
 @dataclass(frozen=True)
 class Batch:
-    """Rows padded on the right. The output at position i predicts labels[:, i]."""
+    """Rows padded on the right."""
 
     ids: Tensor
     """[B, T] input ids, 0 in the padding."""
+    places: Tensor
+    """[N] positions whose output predicts a target, in the rows flattened to [B · T] (engine.model.at)."""
     labels: Tensor
-    """[B, T] the next id if it is to be predicted, otherwise -1."""
-
-    @property
-    def rows(self) -> int:
-        """B."""
-        return self.ids.shape[0]
+    """[N] the ids to predict there."""
 
 
 def collate(examples: Sequence[Example]) -> Batch:
@@ -228,21 +225,13 @@ def collate(examples: Sequence[Example]) -> Batch:
     """
     width = max(len(e.ids) for e in examples) - 1
     ids = torch.zeros(len(examples), width, dtype=torch.long)
-    labels = torch.full((len(examples), width), -1)
     for row, example in enumerate(examples):
-        length = len(example.ids)
-        tensor = torch.tensor(example.ids)
-        ids[row, : length - 1] = tensor[:-1]
-        wanted = torch.tensor(example.target[1:])
-        labels[row, : length - 1] = torch.where(wanted, tensor[1:], -1)
-    return Batch(ids, labels)
-
-
-def target_places(examples: Sequence[Example]) -> Tensor:
-    """[N], the places of all examples in their padded batch flattened to [B · T] (engine.model.at)."""
-    width = max(len(e.ids) for e in examples) - 1
+        ids[row, : len(example.ids) - 1] = torch.tensor(example.ids[:-1], dtype=torch.long)
     places = [row * width + i for row, e in enumerate(examples) for i in e.places]
-    return torch.tensor(places, dtype=torch.long)
+    labels = [e.ids[i + 1] for e in examples for i in e.places]
+    return Batch(
+        ids, torch.tensor(places, dtype=torch.long), torch.tensor(labels, dtype=torch.long)
+    )
 
 
 def micro_batches(examples: Sequence[Example], tokens: int) -> list[list[int]]:

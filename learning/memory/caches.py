@@ -113,7 +113,7 @@ class LearnerCaches:
 
     @property
     def reference(self) -> AnchorReference:
-        """Hidden states of the model's own talk, captured when all weights were last trained."""
+        """How the model's own talk was predicted, captured when all weights were last trained."""
         if self._reference is None:
             self._reference = open_reference(
                 self._weights.model,

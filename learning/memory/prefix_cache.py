@@ -20,7 +20,7 @@ from engine.errors import CheckpointError
 from engine.model import Model
 from engine.precision import autocast, fast_dtype
 from engine.storage.checkpoint import load_tensors, save_tensors
-from learning.data.examples import Example, collate, micro_batches, target_places
+from learning.data.examples import Example, collate, micro_batches
 from learning.memory.packing import pack_rows
 
 LARGE = 100_000_000
@@ -125,7 +125,7 @@ class UpperModel:
     def at_targets(self, examples: Sequence[Example]) -> Tensor:
         """Final hidden states [N, D] at the examples' places, in order, with gradient through the upper
         blocks alone."""
-        wanted = target_places(examples).to(self.device)
+        wanted = collate(examples).places.to(self.device)
         return self.model.above(self.trunk.outputs(examples), self.trunk.layers, wanted=wanted)
 
     def look_ahead(

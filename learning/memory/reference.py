@@ -36,8 +36,8 @@ CAPTURE_TOKENS = 2048
 class AnchorReference:
     """Final hidden states at the targets of talk rows, and the output layer that makes logits of them."""
 
-    def __init__(self, model: Model, hidden: dict[tuple[int, ...], Tensor]) -> None:
-        """hidden: for the ids of each row, those states [its targets, D]. In bfloat16 they give the same
+    def __init__(self, model: Model, hidden: dict[tuple[object, ...], Tensor]) -> None:
+        """hidden: for the `_key` of each row, those states [its targets, D]. In bfloat16 they give the same
         logits where products are taken in bfloat16 anyway."""
         self._model, self._hidden = model, hidden
 
@@ -47,7 +47,7 @@ class AnchorReference:
 
     def at_targets(self, examples: Sequence[Example]) -> Tensor:
         """[N, D], of all examples in order."""
-        return torch.cat([self._hidden[e.ids] for e in examples]).float()
+        return torch.cat([self._hidden[_key(e)] for e in examples]).float()
 
     def logits(self, hidden: Tensor) -> Tensor:
         return self._model.logits(hidden)
@@ -70,7 +70,7 @@ def capture_reference(
             states = upper.at_targets(members)
         parts = states.split([len(e.places) for e in members])
         for example, part in zip(members, parts, strict=True):
-            hidden[example.ids] = part.to(trunk.kind, copy=True)
+            hidden[_key(example)] = part.to(trunk.kind, copy=True)
     return AnchorReference(model, hidden)
 
 
@@ -82,7 +82,7 @@ class _FrozenReference(AnchorReference):
         self._still, self._pause = still, pause
 
     def at_targets(self, examples: Sequence[Example]) -> Tensor:
-        new = [e for e in examples if e.ids not in self._hidden]
+        new = [e for e in examples if _key(e) not in self._hidden]
         if new:
             cache = PrefixCache(self._still, 0)
             captured = capture_reference(self._still, cache, new, pause=self._pause)
@@ -109,7 +109,7 @@ class _BaseReference(AnchorReference):
         self._adapters, self._trunk, self._pause = adapters, trunk, pause
 
     def at_targets(self, examples: Sequence[Example]) -> Tensor:
-        if new := [e for e in examples if e.ids not in self._hidden]:
+        if new := [e for e in examples if _key(e) not in self._hidden]:
             with self._adapters.disabled():
                 captured = capture_reference(self._model, self._trunk, new, pause=self._pause)
             self._hidden |= captured._hidden
@@ -133,13 +133,13 @@ def open_reference(
 ) -> AnchorReference:
     """Reads the folder's reference if it belongs to these weights and rows; otherwise captures one and
     writes it."""
-    path, mark = folder / REFERENCE, weights_mark(model, trunk, talk)
-    with contextlib.suppress(CheckpointError):  # missing or damaged
-        tensors, record = load_tensors(path)
-        if record.get("mark") == mark:
-            kept = _at_targets(tensors["hidden"], talk).to(model.device, trunk.kind)
-            rows = kept.split([len(e.places) for e in talk])
-            return AnchorReference(model, {e.ids: row for e, row in zip(talk, rows, strict=True)})
+    path, earlier = folder / REFERENCE, weights_mark(model, trunk, talk)
+    targets = repr([e.target for e in talk]).encode()
+    mark = f"{earlier} {hashlib.blake2b(targets, digest_size=16).hexdigest()}"
+    kept = _read(path, mark, earlier, talk, model.config.dim)
+    if kept is not None:
+        rows = kept.to(model.device, trunk.kind).split([len(e.places) for e in talk])
+        return AnchorReference(model, dict(zip(map(_key, talk), rows, strict=True)))
     reference = capture_reference(model, trunk, talk, pause=pause)
     if talk:
         kept = reference.at_targets(talk).to("cpu", trunk.kind)
@@ -148,12 +148,28 @@ def open_reference(
     return reference
 
 
-def _at_targets(kept: Tensor, talk: Sequence[Example]) -> Tensor:
-    """[N, D]. kept: of a file. Those of earlier versions have the states of all positions."""
-    if len(kept) == sum(len(e.places) for e in talk):
+def _read(path: Path, mark: str, earlier: str, talk: Sequence[Example], dim: int) -> Tensor | None:
+    """The states [N, dim] of a file with this mark; None where there is none, or it is damaged. earlier: the
+    mark of earlier versions, whose files have the states of all positions."""
+    try:
+        tensors, record = load_tensors(path)
+    except CheckpointError:
+        return None
+    kept, found = tensors.get("hidden"), record.get("mark")
+    if kept is None or found not in (mark, earlier):
+        return None
+    lengths = [len(e.places) if found == mark else len(e.ids) - 1 for e in talk]
+    if kept.shape != (sum(lengths), dim):
+        return None
+    if found == mark:
         return kept
-    starts = accumulate((len(e.ids) - 1 for e in talk), initial=0)
-    return kept[[start + i for start, e in zip(starts, talk, strict=False) for i in e.places]]
+    starts = list(accumulate(lengths, initial=0))[:-1]
+    return kept[[start + i for start, e in zip(starts, talk, strict=True) for i in e.places]]
+
+
+def _key(example: Example) -> tuple[object, ...]:
+    """What the states of a row depend on."""
+    return example.ids, example.target
 
 
 def weights_mark(model: Model, trunk: PrefixCache, talk: Sequence[Example] = ()) -> str:

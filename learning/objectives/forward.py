@@ -17,7 +17,7 @@ from torch import Tensor
 
 from engine.model import Model
 from engine.precision import autocast
-from learning.data.examples import Example, collate, micro_batches, target_places
+from learning.data.examples import Example, collate, micro_batches
 from learning.maths.kl import kl_divergence
 
 OUTPUT_BLOCK = 192
@@ -53,14 +53,13 @@ def target_states(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Final hidden states at the target positions: (states [N, D], labels [N], row of each target [N])."""
     device, batch = model.device, collate(examples)
-    places = target_places(examples).to(device)
+    places = batch.places.to(device)
     with autocast(device):
         if isinstance(model, Model):
             states = model.hidden_states(batch.ids.to(device), wanted=places)
         else:
             states = model.at_targets(examples)
-    labels = batch.labels.to(device).flatten()[places]
-    return states, labels, places // batch.ids.shape[1]
+    return states, batch.labels.to(device), places // batch.ids.shape[1]
 
 
 def logits_of(model: Model | HiddenStates, states: Tensor) -> Tensor:

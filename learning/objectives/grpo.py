@@ -264,12 +264,13 @@ def _pack(row: _GrpoRow, device: torch.device, weights: Sequence[float]) -> _Pac
         before = [len(row.prompt) - 1, *range(at, at + len(body))]
         source += [before[i] for i in answer.own_places]
         at += len(body)
+    labels = [answer.tokens[i] for answer in row.answers for i in answer.own_places]
     return _Packed(
         torch.tensor([shared.ids], device=device),
         torch.tensor(shared.positions, device=device),
         shared_mask(torch.tensor([shared.owners], device=device)),
-        torch.tensor(source, device=device),
-        torch.tensor([a.tokens[i] for a in row.answers for i in a.own_places], device=device),
+        torch.tensor(source, dtype=torch.long, device=device),
+        torch.tensor(labels, dtype=torch.long, device=device),
         torch.tensor([p for a in row.answers for p in a.logprobs], device=device),
         torch.tensor([x for a in row.answers for x in a.advantages], device=device),
         torch.tensor(

@@ -129,7 +129,7 @@ def test_a_model_for_a_benchmark_without_one_is_wrong_usage(
     place = ["--home", str(tmp_path)]
     result = CliRunner().invoke(cli, ["bench", "shapes", "--model", "smollm2-135m", *place])
     assert result.exit_code == 2 and not given
-    assert "shapes measures no model that is given to it; leave out --model" in result.stderr
+    assert "shapes takes no --model; leave it out" in result.stderr
     assert CliRunner().invoke(cli, ["bench", "shapes", *place]).exit_code == 0
 
 

@@ -106,7 +106,7 @@ def test_float16_rounds_only_the_weights(tiny_model: Model) -> None:
     assert (exact - rounded).abs().max() < 2e-3 * exact.abs().max()
 
 
-@pytest.mark.parametrize("huge", [1e6, 1e30, float("inf")])
+@pytest.mark.parametrize("huge", [1e6, -1e6, 1e30, float("inf"), float("nan")])
 def test_weights_beyond_float16_stay_what_they_are(
     tiny_model: Model, monkeypatch: pytest.MonkeyPatch, huge: float
 ) -> None:

@@ -55,7 +55,7 @@ def bench(
         raise click.UsageError("name a benchmark; --list shows their names")
     run = find(name)
     if options.model is not None and name in WITHOUT_MODEL:
-        raise click.UsageError(f"{name} measures no model that is given to it; leave out --model")
+        raise click.UsageError(f"{name} takes no --model; leave it out")
     first = options.seed or 0
     chosen = BenchOptions(
         home=options.home.path,

@@ -48,7 +48,15 @@ def test_the_numbers_of_separate_rows(
         monkeypatch.setattr(place, "fast_dtype", lambda _: torch.float32)
     rows = examples(tiny_tokenizer, beginning)
     packed = PackedRows(tiny_model, PrefixCache(tiny_model, layers))
-    for chosen in (rows, rows[:1]):
+    question = rows[0].target.count(False)
+    answer = rows[2].answer  # to the question of the first row
+    other = replace(
+        rows[0],
+        ids=rows[0].ids[:question] + answer,
+        target=(False,) * question + (True,) * len(answer),
+    )
+    part = replace(rows[0], ids=rows[0].ids[:-2], target=rows[0].target[:-2])
+    for chosen in (rows, rows[:1], [rows[0], other], [rows[0], rows[0]], [part, rows[0], rows[2]]):
         for mine, whole in zip(
             target_logits(packed, chosen), target_logits(tiny_model, chosen), strict=True
         ):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -119,6 +120,28 @@ def test_a_file_of_an_earlier_version_is_read(
     _teach(tiny_model)
     reference = open_reference(tiny_model, trunk, TALK, tmp_path)
     torch.testing.assert_close(reference.at_targets(TALK), expected)
+
+
+@pytest.mark.parametrize("rows", [0, 3, 100])
+def test_a_file_of_another_size_is_made_anew(
+    tiny_model: Model, trunk: PrefixCache, tmp_path: Path, rows: int
+) -> None:
+    expected, path = open_reference(tiny_model, trunk, TALK, tmp_path), tmp_path / REFERENCE
+    record = load_tensors(path)[1]
+    for shape in ((rows, tiny_model.config.dim), (rows,), (len(_of_each(tiny_model)), 1 + rows)):
+        save_tensors({"hidden": torch.ones(shape)}, path, {"mark": record["mark"]})
+        found = open_reference(tiny_model, trunk, TALK, tmp_path)
+        torch.testing.assert_close(found.at_targets(TALK), expected.at_targets(TALK))
+
+
+def test_other_targets_of_the_same_rows_make_it_anew(
+    tiny_model: Model, trunk: PrefixCache, tmp_path: Path
+) -> None:
+    open_reference(tiny_model, trunk, TALK, tmp_path)
+    others = [replace(e, target=(False, True, True, False)) for e in TALK[:6]] + TALK[6:]
+    assert sum(e.targets for e in others) == sum(e.targets for e in TALK)
+    reference = open_reference(tiny_model, trunk, others, tmp_path)
+    assert anchor_gradients(UpperModel(tiny_model, trunk), reference, others) < 1e-6
 
 
 @torch.no_grad()

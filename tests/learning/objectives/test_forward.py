@@ -15,6 +15,7 @@ from torch import Tensor
 from engine import precision
 from engine.model import Model
 from learning.data.examples import Example
+from learning.memory.packed_rows import PackedRows
 from learning.memory.prefix_cache import PrefixCache, UpperModel
 from learning.models.trainable import all_weights, upper_matrices
 from learning.objectives import forward
@@ -27,6 +28,7 @@ from learning.objectives.forward import (
 )
 from learning.objectives.preference import avoidance_gradients, preference_gradients
 from learning.objectives.supervised import anchor_gradients, likelihood_gradients, row_gradients
+from tests.last_block import positions_of
 
 
 def row(number: int, prompt: int, answer: int) -> Example:
@@ -141,6 +143,16 @@ def test_losses_and_gradients_are_those_of_all_logits_at_once(
     assert objective(passes, still) == pytest.approx(wanted.item(), rel=1e-5)
     for mine, slope in zip(gradients(tensors), slopes, strict=True):
         torch.testing.assert_close(mine, slope, atol=1e-7, rtol=1e-4)
+
+
+@pytest.mark.parametrize("kind", [None, UpperModel, PackedRows])
+def test_the_last_block_computes_the_targets_alone(
+    tiny_model: Model, kind: type[UpperModel] | None
+) -> None:
+    passes = tiny_model if kind is None else kind(tiny_model, PrefixCache(tiny_model, 1))
+    computed = positions_of(tiny_model)
+    knowledge(passes, ROWS)
+    assert computed == [TARGETS] * 2
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -24,6 +24,7 @@ from learning.objectives.grpo import (
     grpo_gradients,
     log_probabilities,
 )
+from tests.last_block import positions_of
 
 
 @pytest.fixture(autouse=True)
@@ -71,6 +72,12 @@ def test_what_the_world_said_is_read_and_not_learned(tiny_model: Model) -> None:
     ((read, _),) = log_probabilities(tiny_model, [GrpoGroup((1, 2), (talk, other))], GrpoSettings())
     now = one_by_one(tiny_model, talk, (1, 2)).detach()[mask]
     torch.testing.assert_close(read, now, atol=1e-5, rtol=1e-5)
+
+
+def test_the_last_block_computes_what_predicts_the_answers_alone(tiny_model: Model) -> None:
+    computed = positions_of(tiny_model)
+    grpo_gradients(tiny_model, GROUPS, GrpoSettings())
+    assert computed == [6, 6, 7, 7], "of each prompt its last position, once for each answer"
 
 
 def plain_loss(model: Model, groups: list[GrpoGroup], settings: GrpoSettings) -> Tensor:

@@ -37,6 +37,7 @@ from learning.rewards.reward_training import (
     standard_error,
     trained,
 )
+from tests.last_block import positions_of
 from tests.picks import fill
 
 Place = tuple[object, Path, Journal]
@@ -74,6 +75,12 @@ def test_padding_and_company_change_no_reward(scorer: RewardModel) -> None:
     for group, reward in zip(groups, together, strict=True):
         assert torch.allclose(scorer([group])[0], reward, atol=1e-5)
     assert torch.allclose(scorer.rewards(groups), together, atol=1e-5)
+
+
+def test_the_last_block_computes_the_ends_of_answers_alone(scorer: RewardModel) -> None:
+    computed = positions_of(scorer.trunk)
+    scorer([alone([5, 6, 7]), AnswerGroup((5, 6), ((7, 8), (9,)))])
+    assert computed == [3, 3]
 
 
 def test_a_prompt_that_is_read_once_changes_no_reward(
