@@ -73,10 +73,10 @@ def test_warm_up_ends_where_trying_begins_to_pay_and_practice_does_the_rest(
     assert all((r.success is None) == (r.step % 5 != 0) for r in told)
     reports = [session.step()]
     assert reports[0].success < 0.6
-    while reports[-1].success <= 0.85:
+    # the last bits of sums, which differ between machines, decide which of the two comes first
+    while reports[-1].success <= 0.85 or session.accuracy() < 1.0:
         reports.append(session.step())
         assert len(reports) < 24
-    assert session.accuracy() == 1.0
     assert reports[0].kl == pytest.approx(0.0, abs=1e-3) and reports[-1].kl > 0.1
     assert reports[-1].entropy < reports[0].entropy
     assert session.keeper.measure(tiny_model) == 1.0, "the book was in every batch"

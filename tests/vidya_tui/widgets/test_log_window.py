@@ -126,8 +126,9 @@ def test_the_window_moves_before_its_edge_and_what_is_read_stays(tmp_path: Path)
         await stage.still()
         first = view._window.start
         seen = set(stage.app.chat.query(EntryView))
-        while view.scroll_y >= AHEAD + 20:
-            await stage.press("pageup")
+        while view.scroll_y >= AHEAD + 20:  # a page is shorter than 20 lines
+            await stage.turn("pageup", 1)
+            await stage.still()
         move = view._window.start
         view._window.moving = True  # the window stays until the page is looked at
         await stage.press("pageup")
