@@ -19,7 +19,6 @@ from engine.cache import KeyValueCache
 from engine.generate import prefill
 from engine.model import Model
 from engine.precision import fast_dtype
-from engine.sampling import sample
 from engine.storage.files import write_atomically
 from engine.storage.reading import read_json
 from engine.tokenizers.chat_format import encode_chat
@@ -147,7 +146,7 @@ def _dreams(
         hidden = model.hidden_states(token.to(model.device), cache=cache)
         logits = model.logits(hidden[:, -1]).float()
         logits[:, never] = float("-inf")
-        token = sample(logits, generator)[0].cpu()[:, None]
+        token = torch.multinomial(logits.softmax(-1).cpu(), 1, generator=generator)
         if chat.user_tail and 0 <= (place := step - LONGEST_MESSAGE) < len(answering):
             still = ~(ids[:, first : first + LONGEST_MESSAGE] == chat.user_tail[0]).any(1)
             token[still] = answering[place]
