@@ -178,8 +178,8 @@ class Model(nn.Module):
         ids: [B, T]. positions: [T] or [B, T]; by default they continue from the cache's length. mask:
         additive, [B, 1, T, S] or [1, 1, T, S], causal by default; S = length of the cache + T. cache: holds
         the keys and values of earlier tokens; those of ids are appended. wanted: as of `at`; then only those
-        states are returned, [N, D], and the last block computes only keys and values of the others. Raises
-        IndexError if the cache has no room for ids.
+        states are returned, [N, D], and the last block applies its output projection and feed-forward part to
+        them alone. Raises IndexError if the cache has no room for ids.
         """
         start = cache.length if cache is not None else 0
         t = ids.shape[1]

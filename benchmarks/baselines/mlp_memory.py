@@ -193,6 +193,7 @@ def wanted(model: Model, block: int, example: Example, talk: Sequence[Example]) 
 
     loss = torch.tensor(0.0)
     for step in range(STEPS + 1):
+        # the states of whole rows, which `added` expects; target_logits computes those at the targets alone
         with outputs_of(model.blocks[block], added), autocast(model.device):
             logits = model.logits(model.hidden_states(ids)[index, where])
         loss = F.cross_entropy(logits.float(), labels)
