@@ -2,7 +2,8 @@
 
     measure -> warm-up (if needed) -> step, step, ... -> save point -> step, ... -> save point
 
-At a save point the guard measures the recall of the book and of earlier lessons. If it passes, the weights
+Save points come every `measure_every` steps, and at once where answers call a tool clearly oftener than
+before. At one the guard measures the recall of the book and of earlier lessons. If it passes, the weights
 are published; if not, some steps rehearse what was forgotten, and if that fails too, the weights return to
 the last save point. Weights that solve clearly fewer held-out problems than the best since warm-up are
 held back: practice continues with them, but they are not published, and they are dropped if the run ends
@@ -26,7 +27,7 @@ from learning.memory.guard import Verdict
 from learning.memory.retention import examined
 from learning.memory.save_points import SavePoints
 from learning.objectives.processes import ALONE, ProcessGroup
-from learning.practice.checks.alarms import alarm, fallen_arms, fell
+from learning.practice.checks.alarms import CountWatch, alarm, fallen_arms, fell
 from learning.practice.figures import MISMATCH, StepReport
 from learning.practice.sampling.rollouts import HeldOut
 from learning.practice.trainer import GrpoTrainer
@@ -116,6 +117,7 @@ class PracticeRun:
     """Those of the start, or after warm-up."""
     _steps: list[StepReport] = field(default_factory=list)
     """Those since the best look."""
+    _counts: CountWatch = field(default_factory=CountWatch)
     _best: HeldOut = HeldOut((), {})
     """The look at the held-out problems at which most were solved, since warm-up."""
     _looks: int = 0
@@ -193,7 +195,9 @@ class PracticeRun:
             if idle >= session.settings.waits:
                 outcome.ended, outcome.why = "too_few", self._too_few(report)
                 break
-            if session.step_number % session.settings.measure_every == 0 and not self._save():
+            oftener = self._counts.rises(report)
+            due = oftener or session.step_number % session.settings.measure_every == 0
+            if due and not self._save():
                 return
         if session.updates > self._evaluated and not self._save("after"):
             return

@@ -10,9 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from learning.maths.alarm import LEAST_COUNT
 from learning.maths.paired import changes, mcnemar
 from learning.practice.figures import StepReport
 from learning.practice.sampling.rollouts import HeldOut
+from learning.rewards.task import COUNT
 
 SURE = 0.01
 """p-value below which a fall of held-out accuracy is not chance. With 200 problems, 11 lost and 1 gained."""
@@ -21,6 +23,27 @@ RISE = 0.1
 RECALL_FALL = 0.01
 """Fall of book recall that raises an alarm while the reward rises; half of the guard's SLACK. The whole book
 is measured each time, so there is no chance in it."""
+
+OFTENER = 1.25
+"""Times as often as before: a count of drawn answers above that calls for a look at once. Greedy answers go
+over within a step or two, so a look that is due ten steps later comes too late."""
+
+
+class CountWatch:
+    """Watches what drawn answers do several times, such as calls of a tool."""
+
+    def __init__(self) -> None:
+        self._level: dict[str, float] = {}
+        """Means an answer at the first step, or when it last told of a rise."""
+
+    def rises(self, report: StepReport) -> bool:
+        """Whether this step's answers do something clearly oftener; once for each such rise."""
+        counts = {n: value for n, value in report.components.items() if n.endswith(COUNT)}
+        before = {n: max(LEAST_COUNT, self._level.get(n, value)) for n, value in counts.items()}
+        risen = any(value > OFTENER * before[name] for name, value in counts.items())
+        if risen or not self._level:
+            self._level = counts
+        return risen
 
 
 def fell(best: HeldOut, now: HeldOut) -> bool:

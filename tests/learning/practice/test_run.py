@@ -359,6 +359,21 @@ def test_after_warm_up_signs_are_compared_with_those_behind_it() -> None:
     assert evaluations[-1].alarm.startswith("count: python_count rises from 1.5 to 4.0")
 
 
+def test_calls_that_grow_bring_a_look_at_once() -> None:
+    """measure_every is 2; calls grow at step 3, a step before the next look."""
+    calls = [1.0, 1.1, 1.4, 1.5, 1.5, 1.5]
+    steps = [replace(STEP, components={"correct": 0.5, "python_count": one}) for one in calls]
+    session = Scripted(steps)
+    _, _, evaluations = practise(session)
+    assert [one.step for one in evaluations] == [0, 2, 3, 4, 6]
+    many = Signs(right=(False,) * 4, counts={"python_count": 3.0})
+    some = Signs(right=(True,) * 4, counts={"python_count": 1.0})
+    outcome, _, _ = practise(
+        Scripted(steps), signs=watched(some, some, replace(many, distinct=0.1))
+    )
+    assert (outcome.ended, outcome.steps) == ("alarm", 3)
+
+
 def test_one_soft_alarm_is_told_and_two_stop() -> None:
     session = Scripted([STEP] * 6)
     one = replace(FINE, distinct=0.1)

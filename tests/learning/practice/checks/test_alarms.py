@@ -9,7 +9,7 @@ import pytest
 
 from engine.errors import ShapeError
 from learning.maths.paired import changes, mcnemar
-from learning.practice.checks.alarms import alarm, fell
+from learning.practice.checks.alarms import CountWatch, alarm, fell
 from learning.practice.figures import StepReport
 from learning.practice.sampling.rollouts import HeldOut
 
@@ -109,3 +109,16 @@ def test_a_fall_is_called_before_ten_points_are_lost() -> None:
                 called += now.accuracy > best.accuracy - 0.1
                 break
     assert called >= 38
+
+
+def test_a_rise_of_calls_is_told_once_for_each_quarter() -> None:
+    watch = CountWatch()
+    calls = [1.0, 1.2, 1.3, 1.3, 1.6, 1.7, 0.2, 1.0]
+    told = [watch.rises(replace(STEP, components={"python_count": one})) for one in calls]
+    assert told == [False, False, True, False, False, True, False, False]
+    rare = CountWatch()
+    few = [rare.rises(replace(STEP, components={"python_count": one})) for one in (0.0, 0.6, 0.7)]
+    assert few == [False, False, True], "a few calls more are no rise"
+    other = CountWatch()
+    shares = [other.rises(replace(STEP, components={"correct": one})) for one in (0.1, 0.9)]
+    assert shares == [False, False], "a share is no count"
