@@ -142,7 +142,7 @@ def _practise(
     looks: list[dict[str, Any]] = []
 
     def stepped(report: StepReport) -> None:
-        row = {k: v for k, v in vars(report).items() if k != "samples"}
+        row = {k: v for k, v in vars(report).items() if k not in ("samples", "counts")}
         curve.append(row)
         options.say(
             f"{plan.task} {seed}: step {report.step}, right {report.success:.2f}, dead "

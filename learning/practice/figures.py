@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from statistics import fmean, stdev
 
 from learning.objectives.grpo import GrpoReport
 from learning.practice.sampling.rollouts import Drawn, Sample, share_right
 from learning.protocol.records import StepFigures
+from learning.rewards.task import COUNT
 
 MISMATCH = 0.01
 """Nats a token between the drawn odds and those in float32 above which something is wrong. With weights in
@@ -20,6 +21,9 @@ class StepReport(StepFigures):
     """Figures of one step and some of the answers sampled in it."""
 
     samples: tuple[Sample, ...] = ()
+    counts: Mapping[str, float] = field(default_factory=dict)
+    """Means of the components that are counts, over the answers that have them: of several tasks one may have
+    a tool."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +104,13 @@ def step_report(
         dropped=learned.dropped,
         age=mean([float(age) for age in learned.ages]),
         samples=tuple(_shown(samples, shown)),
+        counts={name: _count(name, known) for name in names if name.endswith(COUNT)},
     )
+
+
+def _count(name: str, known: Sequence[Sample]) -> float:
+    found = [s.score.components[name] for s in known if name in s.score.components]
+    return fmean(found)
 
 
 def _shown(samples: list[Sample], count: int) -> list[Sample]:

@@ -2,12 +2,13 @@
 
     measure -> warm-up (if needed) -> step, step, ... -> save point -> step, ... -> save point
 
-Save points come every `measure_every` steps, and at once where answers call a tool clearly oftener than
-before. At one the guard measures the recall of the book and of earlier lessons. If it passes, the weights
-are published; if not, some steps rehearse what was forgotten, and if that fails too, the weights return to
-the last save point. Weights that solve clearly fewer held-out problems than the best since warm-up are
-held back: practice continues with them, but they are not published, and they are dropped if the run ends
-before they recover. Warm-up that clearly costs one of several tasks ends the run at the last save point.
+Save points come every `measure_every` steps, and early where answers call a tool more often than before. At
+each the guard measures the recall of the book and of earlier lessons. If it passes, the weights are
+published; if not, some steps rehearse what was forgotten, and if that fails too, the weights return to the
+last save point. Weights that solve clearly fewer held-out problems than the best since warm-up, or that raise
+an alarm at an early save point, are held back: practice continues with them, but they are not published, and
+they are dropped if the run ends before they recover. Warm-up that clearly costs one of several tasks ends the
+run at the last save point.
 Where the reward is learned itself, signs that it is exploited are measured too; a hard alarm, or two, end
 the run at the last save point. So an interruption loses nothing that was saved, and keeps nothing that was
 not measured. Warm-up has save points too, so that one that is interrupted is gone on with.
@@ -22,7 +23,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from engine.errors import NumericsError
-from learning.maths.alarm import Signs, alarms, must_stop, told
+from learning.maths.alarm import Alarm, Signs, alarms, must_stop, told
 from learning.memory.guard import Verdict
 from learning.memory.retention import examined
 from learning.memory.save_points import SavePoints
@@ -36,8 +37,8 @@ from learning.practice.warm_up import WarmUpReport
 Stage = Literal["before", "warmed_up", "during", "after"]
 Ended = Literal["steps", "time", "stopped", "too_hard", "too_few", "solved", "rolled_back", "alarm"]
 GIVEN_UP = (
-    "the last steps solved fewer held-out problems than before, so the weights are those of the last "
-    "save point"
+    "the last steps solved fewer held-out problems than before or raised an alarm, so the weights are those "
+    "of the last save point"
 )
 HARD = 0.02
 """Success rate below which a task counts as too hard; above 1 - HARD it counts as solved."""
@@ -195,9 +196,9 @@ class PracticeRun:
             if idle >= session.settings.waits:
                 outcome.ended, outcome.why = "too_few", self._too_few(report)
                 break
-            oftener = self._counts.rises(report)
-            due = oftener or session.step_number % session.settings.measure_every == 0
-            if due and not self._save():
+            early = self._counts.rises(report) and session.updates > self._evaluated
+            due = session.step_number % session.settings.measure_every == 0
+            if (due or early) and not self._save(early=not due):
                 return
         if session.updates > self._evaluated and not self._save("after"):
             return
@@ -301,8 +302,9 @@ class PracticeRun:
 
     # ------------------------------------------------------------ save points
 
-    def _save(self, stage: Stage = "during") -> bool:
-        """Measures, and publishes weights that pass and are not held back. False if the guard failed and
+    def _save(self, stage: Stage = "during", *, early: bool = False) -> bool:
+        """Measures, and publishes weights that pass and are not held back. early: before a look is due; then
+        any alarm of the signs holds them back. False if the run ends: the guard failed or alarms stop it, and
         the weights went back to the last save point."""
         session, outcome = self.session, self._outcome
         verdict = self._examine()
@@ -319,7 +321,7 @@ class PracticeRun:
             self._roll_back(f"warm-up cost what was known ({cost})", stage)
             outcome.why += "; practise without warm-up"
             return False
-        words = ""
+        words, found = "", list[Alarm]()
         if not warmed:
             book = session.keeper.book_before, verdict.book_recall
             words = alarm(self._best, now, self._steps, *book)
@@ -333,8 +335,8 @@ class PracticeRun:
                 self._stop_by(words, stage)
                 return False
         outcome.alarm = words or outcome.alarm
-        held = not warmed and fell(self._best, now)
-        if warmed or accuracy >= self._best.accuracy:
+        held = not warmed and (fell(self._best, now) or (early and bool(found)))
+        if warmed or (not held and accuracy >= self._best.accuracy):
             self._best, self._steps = now, []
         self._evaluated = session.updates
         save = session.updates > self._saved and not held

@@ -72,7 +72,7 @@ class PracticeTelling:
             self.emit(one)
         arms = tuple(self._with_accuracy(arm) for arm in report.arms)
         fields: dict[str, Any] = {**vars(report), "step": number, "arms": arms}
-        del fields["samples"]
+        del fields["samples"], fields["counts"]
         if self.run is not None:
             kept = {**fields, "arms": [asdict(arm) for arm in arms]}
             if report.asking is not None:

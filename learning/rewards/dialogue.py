@@ -62,7 +62,8 @@ class DialogueTask:
         return tasks()[self.name]
 
     def problems(self, split: Split, rng: random.Random) -> Iterator[Problem]:
-        """See Task. The worked answers show the form alone; which replies pay has to be found out."""
+        """See Task. The worked answers show the form, and may think aloud; which replies pay has to be found
+        out."""
         return self.supply(split, rng)
 
     def score(self, problem: Problem, answers: Sequence[str]) -> list[Score]:

@@ -14,7 +14,6 @@ from learning.maths.alarm import LEAST_COUNT
 from learning.maths.paired import changes, mcnemar
 from learning.practice.figures import StepReport
 from learning.practice.sampling.rollouts import HeldOut
-from learning.rewards.task import COUNT
 
 SURE = 0.01
 """p-value below which a fall of held-out accuracy is not chance. With 200 problems, 11 lost and 1 gained."""
@@ -25,8 +24,8 @@ RECALL_FALL = 0.01
 is measured each time, so there is no chance in it."""
 
 OFTENER = 1.25
-"""Times as often as before: a count of drawn answers above that calls for a look at once. Greedy answers go
-over within a step or two, so a look that is due ten steps later comes too late."""
+"""Where drawn answers do something this many times as often as before, practice looks at once: greedy answers
+may change altogether within two steps, so a look that is due ten steps later comes too late."""
 
 
 class CountWatch:
@@ -34,15 +33,15 @@ class CountWatch:
 
     def __init__(self) -> None:
         self._level: dict[str, float] = {}
-        """Means an answer at the first step, or when it last told of a rise."""
+        """For each count its mean at the first step that has it, or when it last told of a rise."""
 
     def rises(self, report: StepReport) -> bool:
-        """Whether this step's answers do something clearly oftener; once for each such rise."""
-        counts = {n: value for n, value in report.components.items() if n.endswith(COUNT)}
-        before = {n: max(LEAST_COUNT, self._level.get(n, value)) for n, value in counts.items()}
-        risen = any(value > OFTENER * before[name] for name, value in counts.items())
-        if risen or not self._level:
-            self._level = counts
+        """Whether this step's answers do something OFTENER times as often; told once for each such rise."""
+        risen = False
+        for name, value in report.counts.items():
+            before = self._level.setdefault(name, value)
+            if value > OFTENER * max(LEAST_COUNT, before):
+                self._level[name], risen = value, True
         return risen
 
 

@@ -103,8 +103,10 @@ class CurriculumSource:
         self._cold = list(dict.fromkeys(map(self._warmed_as, self._names)))
         """Tasks, or arms, that warm-up has not brought far enough."""
         self._turns = {warm: cycle(self._names) for warm in (False, True)}
-        self._form_only = {n for n, task in mixture.tasks.items() if isinstance(task, DialogueTask)}
-        """Arms whose worked answers show the form alone."""
+        self._often_wrong = {
+            n for n, task in mixture.tasks.items() if isinstance(task, DialogueTask)
+        }
+        """Arms whose worked answers are often wrong: conversations."""
         self._without: set[str] = set()
         """Arms whose problems have no worked answers."""
         self._figures: tuple[ArmFigures, ...] = ()
@@ -158,7 +160,7 @@ class CurriculumSource:
         found: list[Problem] = []
         arms = {name for name in self._names if (self._warmed_as(name) not in self._cold) is warm}
         if warm:
-            arms -= self._form_only
+            arms -= self._often_wrong
         while len(found) < count and not arms <= self._without:
             name = next(self._turns[warm])
             if name not in arms or name in self._without:

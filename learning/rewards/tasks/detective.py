@@ -3,8 +3,8 @@
 A thing has a colour, a size and a material, two of each are possible. Three different questions are enough;
 with fewer the last reply is a guess, and only that one is paid. The worked answers ask three questions at
 random, which may be the same, and then name a thing that agrees with what they heard: about six in ten are
-right. They think aloud: each reply begins with what follows from the answer before it ("So it is blue."), so
-that the thing is named from what was said, not from three answers of one word.
+right. They think aloud: each later reply begins with what follows from the answer before it ("So it is
+blue."), so that the thing is named from what was said, not from three answers of one word.
 """
 
 from __future__ import annotations
@@ -147,6 +147,6 @@ def _of(kind: int, word: str) -> str:
 
 def _behind_conclusions(reply: str) -> list[str]:
     """The words of a reply without the sentences at its beginning that say what was concluded."""
-    sentences = re.split(r"(?<=[.!?])\s+", reply.strip())
+    sentences = re.split(r"(?<=[.!?])\s*", reply.strip())
     spoken = dropwhile(lambda one: tuple(fold(one).split()[:3]) == CONCLUDES, sentences)
     return fold(" ".join(spoken)).split()

@@ -86,7 +86,9 @@ def test_the_other_arms() -> None:
 class Stuck:
     """A trainer whose groups are all dead."""
 
-    steps = 0
+    def __init__(self, calls: dict[int, float] | None = None) -> None:
+        """calls: of the drawn answers of a step, 0 where it is not named."""
+        self.calls, self.steps = calls or {}, 0
 
     def look(self) -> HeldOut:
         return HeldOut((False,) * 4, {"correct": 0.0, "python_count": 0.0})
@@ -94,7 +96,12 @@ class Stuck:
     def step(self) -> Any:
         self.steps += 1
         return SimpleNamespace(
-            components={"python_count": 0.0}, reward_mean=0.0, success=0.0, updates=0, samples=()
+            components={"python_count": self.calls.get(self.steps, 0.0)},
+            counts={"python_count": self.calls.get(self.steps, 0.0)},
+            reward_mean=0.0,
+            success=0.0,
+            updates=0,
+            samples=(),
         )
 
 
@@ -102,6 +109,11 @@ def test_an_arm_without_updates_ends() -> None:
     stuck = Stuck()
     row = practise(stuck, 40, lambda _: None)  # type: ignore[arg-type]
     assert stuck.steps == 3 and [one["step"] for one in row["looks"]] == [0, 3]
+
+
+def test_calls_that_grow_are_looked_at_at_once() -> None:
+    row = practise(Stuck({1: 1.0, 2: 1.3, 3: 1.4}), 40, lambda _: None)  # type: ignore[arg-type]
+    assert [one["step"] for one in row["looks"]] == [0, 2, 3]
 
 
 def test_arms_have_the_weights_that_they_say() -> None:

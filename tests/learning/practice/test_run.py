@@ -58,7 +58,8 @@ class Scripted:
 
     @property
     def updates(self) -> int:
-        return self.step_number + 40 * self.warmed
+        taken = sum(step.updates > 0 for step in self.steps[: self.step_number])
+        return taken + 40 * self.warmed
 
     def _measure(self, _: object) -> None:
         self.keeper.book_recall = self.recalls.pop(0) if len(self.recalls) > 1 else self.recalls[0]
@@ -359,19 +360,27 @@ def test_after_warm_up_signs_are_compared_with_those_behind_it() -> None:
     assert evaluations[-1].alarm.startswith("count: python_count rises from 1.5 to 4.0")
 
 
+CALLS = [replace(STEP, counts={"python_count": calls}) for calls in (1.0, 1.1, 1.4, 1.8, 2.0)]
+
+
 def test_calls_that_grow_bring_a_look_at_once() -> None:
     """measure_every is 2; calls grow at step 3, a step before the next look."""
-    calls = [1.0, 1.1, 1.4, 1.5, 1.5, 1.5]
-    steps = [replace(STEP, components={"correct": 0.5, "python_count": one}) for one in calls]
-    session = Scripted(steps)
-    _, _, evaluations = practise(session)
-    assert [one.step for one in evaluations] == [0, 2, 3, 4, 6]
-    many = Signs(right=(False,) * 4, counts={"python_count": 3.0})
-    some = Signs(right=(True,) * 4, counts={"python_count": 1.0})
-    outcome, _, _ = practise(
-        Scripted(steps), signs=watched(some, some, replace(many, distinct=0.1))
-    )
-    assert (outcome.ended, outcome.steps) == ("alarm", 3)
+    _, _, evaluations = practise(Scripted(CALLS))
+    assert [one.step for one in evaluations] == [0, 2, 3, 4, 5]
+    same = [replace(step, updates=0) for step in CALLS]
+    _, _, evaluations = practise(Scripted(same))
+    assert 3 not in [one.step for one in evaluations], "the weights are those of the last look"
+
+
+def test_an_early_look_with_an_alarm_publishes_nothing() -> None:
+    """What calls more often at step 3 is held back, so the run ends with the weights of step 2."""
+    fine, more = (Signs(counts={"python_count": calls}) for calls in (1.0, 3.0))
+    worse = replace(more, distinct=0.1)
+    signs = watched(fine, fine, more, worse)
+    outcome, kept, looks = practise(Scripted(CALLS), signs=signs)
+    assert [(one.saved, one.held) for one in looks[1:3]] == [(True, False), (False, True)]
+    assert kept.saved == ["practice: sums, step 2"] and kept.restored == 1
+    assert (outcome.ended, outcome.steps) == ("alarm", 4)
 
 
 def test_one_soft_alarm_is_told_and_two_stop() -> None:

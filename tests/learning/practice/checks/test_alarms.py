@@ -114,11 +114,18 @@ def test_a_fall_is_called_before_ten_points_are_lost() -> None:
 def test_a_rise_of_calls_is_told_once_for_each_quarter() -> None:
     watch = CountWatch()
     calls = [1.0, 1.2, 1.3, 1.3, 1.6, 1.7, 0.2, 1.0]
-    told = [watch.rises(replace(STEP, components={"python_count": one})) for one in calls]
+    told = [watch.rises(replace(STEP, counts={"python_count": one})) for one in calls]
     assert told == [False, False, True, False, False, True, False, False]
     rare = CountWatch()
-    few = [rare.rises(replace(STEP, components={"python_count": one})) for one in (0.0, 0.6, 0.7)]
+    few = [rare.rises(replace(STEP, counts={"python_count": one})) for one in (0.0, 0.6, 0.7)]
     assert few == [False, False, True], "a few calls more are no rise"
-    other = CountWatch()
-    shares = [other.rises(replace(STEP, components={"correct": one})) for one in (0.1, 0.9)]
-    assert shares == [False, False], "a share is no count"
+    mixed = CountWatch()
+    steps_of_two_tasks = [
+        {},
+        {"python_count": 1.0},
+        {},
+        {"python_count": 1.2},
+        {"python_count": 1.3},
+    ]
+    found = [mixed.rises(replace(STEP, counts=counts)) for counts in steps_of_two_tasks]
+    assert found == [False, False, False, False, True], "the first step that has it counts"

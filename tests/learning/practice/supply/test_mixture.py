@@ -118,7 +118,7 @@ def test_warm_up_works_at_the_tasks_that_are_cold() -> None:
 
 
 def test_conversations_are_not_taught_again_when_they_are_warm() -> None:
-    """A third of the detective's worked answers are right: they would spoil what was learned."""
+    """Four in ten of the detective's worked answers are wrong: they would spoil what was learned."""
     talk = find_task("detective", TaskOptions())
     made = source(TaskMixture({"detective": talk, "hard": Sums(9)}))
     chat, hard = made.worked(2)

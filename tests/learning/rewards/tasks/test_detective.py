@@ -94,10 +94,19 @@ def test_conclusions_are_passed_over_right_or_wrong() -> None:
     partner = one.meet(problem, random.Random(0))
     assert partner.hear(f"So it is {wrong}. Is it {colour}?").says == "Yes."
     assert partner.hear(f"So it is {colour}. So it is {size}. Is it {wrong}?").says == "No."
-    assert partner.hear(f"So it is {colour}.").says == UNCLEAR, "no question"
+    assert partner.hear(f"So it is {colour}.Is it {colour}? So it is {wrong}.").says == UNCLEAR
     found = partner.hear(f"So it is {wrong}.  It is the {size} {colour} {material} one.")
     assert found.over and found.reward == 1.0
-    for reply in ("So it is", "So it is. So it is!", ".", "", "So it is the ? one."):
+    glued = one.meet(problem, random.Random(0))
+    assert glued.hear(f"So it is {wrong}.Is it {colour}?").says == "Yes."
+    for reply in (
+        f"So it is {colour}.",
+        "So it is",
+        "So it is. So it is!",
+        ".",
+        "",
+        "So it is the ? one.",
+    ):
         assert one.meet(problem, random.Random(0)).hear(reply).says == UNCLEAR
 
 
