@@ -142,8 +142,7 @@ def _practise(
     looks: list[dict[str, Any]] = []
 
     def stepped(report: StepReport) -> None:
-        row = {k: v for k, v in vars(report).items() if k not in ("samples", "counts")}
-        curve.append(row)
+        curve.append(report.figures())
         options.say(
             f"{plan.task} {seed}: step {report.step}, right {report.success:.2f}, dead "
             f"{report.dead_groups}/{report.groups}, KL {report.kl:.3f}, entropy {report.entropy:.2f}, "

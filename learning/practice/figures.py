@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from statistics import fmean, stdev
+from typing import Any
 
 from learning.objectives.grpo import GrpoReport
 from learning.practice.sampling.rollouts import Drawn, Sample, share_right
@@ -22,8 +23,12 @@ class StepReport(StepFigures):
 
     samples: tuple[Sample, ...] = ()
     counts: Mapping[str, float] = field(default_factory=dict)
-    """Means of the components that are counts, over the answers that have them: of several tasks one may have
-    a tool."""
+    """Mean of each component that is a count, over those answers that have this component: where several
+    tasks are practised, perhaps one of them has a tool."""
+
+    def figures(self) -> dict[str, Any]:
+        """The fields of StepFigures by name."""
+        return {one.name: getattr(self, one.name) for one in fields(StepFigures)}
 
 
 @dataclass(frozen=True)
@@ -104,13 +109,12 @@ def step_report(
         dropped=learned.dropped,
         age=mean([float(age) for age in learned.ages]),
         samples=tuple(_shown(samples, shown)),
-        counts={name: _count(name, known) for name in names if name.endswith(COUNT)},
+        counts={
+            name: fmean(s.score.components[name] for s in known if name in s.score.components)
+            for name in names
+            if name.endswith(COUNT)
+        },
     )
-
-
-def _count(name: str, known: Sequence[Sample]) -> float:
-    found = [s.score.components[name] for s in known if name in s.score.components]
-    return fmean(found)
 
 
 def _shown(samples: list[Sample], count: int) -> list[Sample]:

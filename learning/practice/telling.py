@@ -71,8 +71,7 @@ class PracticeTelling:
         for one in samples:
             self.emit(one)
         arms = tuple(self._with_accuracy(arm) for arm in report.arms)
-        fields: dict[str, Any] = {**vars(report), "step": number, "arms": arms}
-        del fields["samples"], fields["counts"]
+        fields: dict[str, Any] = {**report.figures(), "step": number, "arms": arms}
         if self.run is not None:
             kept = {**fields, "arms": [asdict(arm) for arm in arms]}
             if report.asking is not None:

@@ -33,7 +33,8 @@ class CountWatch:
 
     def __init__(self) -> None:
         self._level: dict[str, float] = {}
-        """For each count its mean at the first step that has it, or when it last told of a rise."""
+        """The mean of each count with which later steps are compared: the mean at the first step that has the
+        count, and after each rise the mean at that step."""
 
     def rises(self, report: StepReport) -> bool:
         """Whether this step's answers do something OFTENER times as often; told once for each such rise."""
