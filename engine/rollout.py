@@ -153,7 +153,7 @@ class Rollout:
         *,
         ends: Collection[int],
         never: Sequence[int] = (),
-        max_tokens: int,
+        max_tokens: int | Sequence[int],
         temperature: float = 1.0,
         generator: torch.Generator,
         rows: int = ROWS,
@@ -162,8 +162,9 @@ class Rollout:
     ) -> None:
         """prompts: ids. ends: ids that end a reply, see Tokenizer.not_text. never: ids that are not drawn
         (Tokenizer.unsaid): they have probability 0 before the others' log-probabilities are computed.
-        max_tokens: of a reply. temperature 0: greedy decoding. world: None: an answer is one reply. pause:
-        called between forward passes. Raises DataError if a prompt leaves no room for an answer."""
+        max_tokens: of a reply, for all prompts or for each. temperature 0: greedy decoding. world: None: an
+        answer is one reply. pause: called between forward passes. Raises DataError if a
+        prompt leaves no room for an answer."""
         longest = max(map(len, prompts), default=0)
         if prompts and longest + 1 > model.config.context:
             raise DataError(
@@ -173,9 +174,10 @@ class Rollout:
         self._model, self._prompts, self._group = packed(model), prompts, group
         self._ends, self._temperature = ends, temperature
         self._never = torch.tensor(list(never), dtype=torch.long, device=model.device)
-        self._max_tokens, self._world = max_tokens, world
+        most = [max_tokens] * len(prompts) if isinstance(max_tokens, int) else list(max_tokens)
+        self._max_tokens, self._world = most, world
         room = [model.config.context - len(p) for p in prompts]
-        self._limits = room if world else [min(max_tokens, left) for left in room]
+        self._limits = room if world else list(map(min, most, room))
         self._generator, self._pause = generator, pause
         self._count = min(rows, len(prompts) * group)
         self._size = longest + max(self._limits, default=0)
@@ -240,7 +242,7 @@ class Rollout:
         row.tokens.append(token)
         row.logprobs.append(logprob)
         row.own.append(True)
-        full = len(row.tokens) - row.reply >= self._max_tokens
+        full = len(row.tokens) - row.reply >= self._max_tokens[row.prompt]
         return token in self._ends or full or not self._left(row)
 
     def _left(self, row: _RolloutRow) -> int:

@@ -61,7 +61,7 @@ class Plan:
     steps: int = 45
     """Most steps; there is a time limit too."""
     enough: float = 0.2
-    """Success rate of sampled answers that ends warm-up; half of the greedy answers are right then."""
+    """Success rate of sampled answers that ends warm-up."""
     criterion: tuple[float, float] | None = None
     """Accuracy after warm-up at most, and after practice at least, 0 to 1, for its criterion to be met."""
     usual: bool = True
@@ -70,7 +70,7 @@ class Plan:
 
 PLANS = (
     Plan("syllogism"),
-    Plan("chain_sum"),
+    Plan("chain_sum", enough=0.8),
     Plan("propositional_logic"),
     Plan("detective", steps=150, criterion=(0.40, 0.85), usual=False),
 )

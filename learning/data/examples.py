@@ -107,17 +107,19 @@ def from_answer(
     *,
     encode: Callable[[str], list[int]] | None = None,
     talk: int | None = None,
+    longest: int | None = None,
 ) -> Example:
     """An example that predicts only the answer to a prompt.
 
     prompt: (role, text), ending with the user. The oldest turns are dropped if it does not fit in `context`
-    ids, or if those before the last message have more than `talk` ids, by default TALK. An answer longer
-    than half of the context loses its end (`cut`). encode: in place of the tokenizer's, for what a program
-    wrote (Tokenizer.encode_tagged).
+    ids, or if those before the last message have more than `talk` ids, by default TALK. An answer of more
+    than `longest` ids, by default half of the context, loses its end (`cut`). encode: in place of the
+    tokenizer's, for what a program wrote (Tokenizer.encode_tagged).
     """
     ids = (encode or tokenizer.encode)(answer)
-    body = (*ids[: context // 2], tokenizer.chat.end)
-    cut = max(0, len(ids) - context // 2)
+    most = context // 2 if longest is None else longest
+    body = (*ids[:most], tokenizer.chat.end)
+    cut = max(0, len(ids) - most)
     whole = Example(body, (True,) * len(body), said=answer, cut=cut)
     return _answered(tokenizer, prompt, whole, context, TALK if talk is None else talk)
 

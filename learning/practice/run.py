@@ -42,6 +42,8 @@ GIVEN_UP = (
 )
 HARD = 0.02
 """Success rate below which a task counts as too hard; above 1 - HARD it counts as solved."""
+WORTH = 0.2
+"""Success rate after warm-up from which practice is worth it, also where warm-up was to bring more."""
 
 
 class Interrupted(Exception):  # noqa: N818 - not an error: other work needs the machine
@@ -213,8 +215,8 @@ class PracticeRun:
         if last.step and not self._save("warmed_up"):
             return False
         success, settings = last.success or 0.0, session.settings.warm_up
-        part = bool(self._best.arms) and self._best.accuracy >= HARD
-        if success >= settings.enough or part:  # of several tasks, those that can be practised are
+        part = bool(self._best.arms) and self._best.accuracy >= HARD  # of several tasks
+        if success >= min(settings.enough, WORTH) or part:
             outcome.accuracy_warm = outcome.accuracy_after
         elif not any(self._ends()):
             outcome.ended = "too_hard"

@@ -234,8 +234,8 @@ class PracticeSettings:
     """Problems per step whose answers differ in reward, >= 1."""
     group_size: int = 4
     """Answers per problem, >= 2; times `groups`, at most 1,000,000."""
-    max_tokens: int = 64
-    """Longest answer in tokens, >= 1."""
+    max_tokens: int = 0
+    """Longest answer in tokens, >= 0; 0: 64, or as many as the worked answer where it has more."""
     redraws: int = 2
     """How often a step replaces problems whose answers all have the same reward, >= 0."""
     buffer_size: int = 0
@@ -301,10 +301,12 @@ class PracticeSettings:
     def __post_init__(self) -> None:
         """Raises ConfigError."""
         at_least_one = (
-            *("groups", "max_tokens", "updates", "passes", "ramp", "held_out", "measure_every"),
+            *("groups", "updates", "passes", "ramp", "held_out", "measure_every"),
             *("rows", "patience", "waits"),
         )
-        none_or_more = ("steps", "redraws", "buffer_size", "max_age", "field_below", "shown")
+        none_or_more = (
+            *("steps", "redraws", "buffer_size", "max_age", "max_tokens", "field_below", "shown"),
+        )
         check(
             self,
             **{name: getattr(self, name) >= 1 for name in at_least_one},

@@ -79,6 +79,14 @@ def test_answers_that_outgrow_the_memory_of_the_beginning(
             check(tiny_model, prompt, answer, 1.0)
 
 
+def test_answers_to_each_prompt_may_have_a_length_of_their_own(
+    tiny_model: Model, tiny_tokenizer: Tokenizer
+) -> None:
+    found = draw(tiny_model, tiny_tokenizer, rows=3, max_tokens=[3, 20, 1, 7], ends=())
+    lengths = [{len(answer.tokens) for answer in answers} for answers in found]
+    assert lengths == [{3}, {20}, {1}, {7}]
+
+
 def test_long_prompts_are_read_in_parts(
     tiny_model: Model,
     tiny_tokenizer: Tokenizer,

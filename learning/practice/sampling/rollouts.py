@@ -22,6 +22,8 @@ from learning.objectives.processes import ALONE, ProcessGroup
 from learning.objectives.settings import MOST
 from learning.rewards.task import Problem, Score, Task
 
+TOKENS = 64
+"""Tokens that an answer may have where the settings and the problem name no limit."""
 SHORT = 32
 """Tokens of answer for which a problem must leave room in the context."""
 MISSES = 1000
@@ -112,24 +114,28 @@ class RolloutSampler:
         tokenizer: Tokenizer,
         task: Task,
         *,
-        max_tokens: int,
+        max_tokens: int = 0,
         temperature: float = 1.0,
         rows: int = ROWS,
         weights: Callable[[], AbstractContextManager[None]] = nullcontext,
         pause: Callable[[], None] = lambda: None,
         team: ProcessGroup = ALONE,
     ) -> None:
-        """rows: most answers that are decoded at a time, >= 1. weights: held while answers are drawn; puts
-        what is trained into the model's own weights. team: processes that share the problems."""
+        """max_tokens: of an answer; 0: TOKENS, or as many as the worked answer where it has more. rows: most
+        answers that are decoded at a time, >= 1. weights: held while answers are drawn; puts what is
+        trained into the model's own weights. team: processes that share the problems."""
         self.tokenizer, self.task = tokenizer, task
-        self.max_tokens, self.temperature, self.rows = max_tokens, temperature, rows
+        self.max_tokens, self.temperature, self.rows = max_tokens or TOKENS, temperature, rows
+        self._as_worked = not max_tokens
         self.weights, self.pause, self.team = weights, pause, team
         self.says_tags = tokenizer.says_tags
         """Whether the model has learned the tags of answers; warm-up may teach them."""
 
     def longest(self, problem: Problem) -> int:
         """Most own tokens that an answer to the problem may have."""
-        return self.max_tokens
+        if not self._as_worked or problem.worked is None:
+            return self.max_tokens
+        return max(self.max_tokens, len(self.tokenizer.encode(problem.worked)) + 1)
 
     def draw(
         self,
@@ -163,7 +169,8 @@ class RolloutSampler:
         """`draw` in this process alone."""
         started = time.monotonic()
         prompts = tuple(self.prompt(model, problem) for problem in problems)
-        found = self.rollout(model, prompts, group, generator, greedy)
+        longest = list(map(self.longest, problems))
+        found = self.rollout(model, prompts, group, generator, greedy, longest=longest)
         drawn = time.monotonic()
         groups = tuple(
             self._scored(problem, answers) for problem, answers in zip(problems, found, strict=True)
@@ -179,8 +186,10 @@ class RolloutSampler:
         generator: torch.Generator,
         greedy: bool,
         world: World | None = None,
+        longest: Sequence[int] | None = None,
     ) -> list[list[Answered]]:
-        """Answers to prompts, `group` to each (engine.rollout)."""
+        """Answers to prompts, `group` to each (engine.rollout). longest: most tokens of an answer to each
+        prompt; None: max_tokens of each reply."""
         with self.weights():
             return Rollout(
                 model,
@@ -188,17 +197,18 @@ class RolloutSampler:
                 group,
                 ends=self.tokenizer.reply_ends(model.config.vocab_size, says_tags=self.says_tags),
                 never=self.never(model),
-                max_tokens=self.max_tokens,
+                max_tokens=longest or self.max_tokens,
                 temperature=0.0 if greedy else self.temperature,
                 generator=generator,
-                rows=self._rows(model),
+                rows=self._rows(model, max(longest or [self.max_tokens])),
                 world=world,
                 pause=self.pause,
             ).answers()
 
-    def _rows(self, model: Model) -> int:
-        """Answers decoded at a time, 1 to `rows`: their tokens fit into MOST together, or it is one."""
-        return max(1, min(self.rows, MOST // min(self.max_tokens, model.config.context)))
+    def _rows(self, model: Model, longest: int) -> int:
+        """Answers of at most `longest` tokens decoded at a time, 1 to `rows`: their tokens fit into MOST
+        together, or it is one."""
+        return max(1, min(self.rows, MOST // min(longest, model.config.context)))
 
     def never(self, model: Model) -> tuple[int, ...]:
         """Ids that no answer has, because chat never says them either. Whoever compares log-probabilities
@@ -221,9 +231,11 @@ class RolloutSampler:
         """The worked answer as an example; None if there is none. encode: ids of the answer."""
         if problem.worked is None:
             return None
-        prompt = [("user", problem.prompt)]
-        context = model.config.context
-        return from_answer(self.tokenizer, prompt, problem.worked, context, encode=encode)
+        prompt, context = [("user", problem.prompt)], model.config.context
+        room = context - len(self.prompt(model, problem)) - 1
+        return from_answer(
+            self.tokenizer, prompt, problem.worked, context, encode=encode, longest=room
+        )
 
     def held_out(self, model: Model, problems: Sequence[Problem]) -> HeldOut:
         """Answers the problems with greedy decoding. Raises ConfigError if the verifier failed on all

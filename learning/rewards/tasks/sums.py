@@ -2,7 +2,8 @@
 
 The problems resemble those of reasoning-gym's generators of these names, in fewer words. Brackets and
 precedence have their usual meaning; every division leaves no remainder. The worked answer shows one
-operation at a time. A model may ask the questions too (`read_question`). Left out: decimals, powers.
+operation at a time, and counts where it adds or takes away (counting.py). A model may ask the questions too
+(`read_question`). Left out: decimals, powers.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from engine.errors import ConfigError
 from learning.rewards.asked import AskedTask
 from learning.rewards.task import Problem, TaskOptions
+from learning.rewards.tasks.counting import counted
 from learning.rewards.verifiers.answer import in_format
 from learning.rewards.verifiers.number import number_score
 from learning.rewards.verifiers.verified import Draw, configure, generated, one_by_one
@@ -31,6 +33,10 @@ _OPERATORS: dict[type[ast.operator], str] = {
 }
 _EXPRESSION = re.compile(r"[0-9+\-*/() ]{1,500}")
 _QUESTION = re.compile(r"What is (.+)\?")
+WORKED = ("counted", "stated")
+LONGEST = 400
+"""Characters of worked steps, about as many tokens. Longer ones are stated, so that they fit into a context
+of 512 tokens."""
 _SHAPE_TRIES = 50
 """Tries to draw an expression whose divisions leave no remainder and whose values stay in bounds."""
 
@@ -45,10 +51,14 @@ class ChainSettings:
     max_digits: int = 1
     """Digits of each number. A model of 10M weights learns sums of two one-digit numbers in 15 min."""
     allow_negation: bool = False
+    worked: str = "counted"
+    """What the worked answer shows of each sum or difference: "counted", 8+3=9+2=10+1=11, or "stated",
+    8 + 3 = 11."""
 
     def __post_init__(self) -> None:
         _check_range("terms", self.min_terms, self.max_terms, 2, 20)
         _check_range("digits", self.min_digits, self.max_digits, 1, 12)
+        _check_worked(self.worked)
 
 
 @dataclass(frozen=True)
@@ -64,12 +74,16 @@ class ArithmeticSettings:
     allow_negation: bool = False
     max_value: int = 1_000
     """Largest absolute value of any intermediate result."""
+    worked: str = "counted"
+    """What the worked answer shows of each sum or difference: "counted", 8+3=9+2=10+1=11, or "stated",
+    8 + 3 = 11."""
 
     def __post_init__(self) -> None:
         _check_range("terms", self.min_terms, self.max_terms, 2, 12)
         _check_range("digits", self.min_digits, self.max_digits, 1, 6)
         if not self.operators or not set(self.operators) <= set(_BINDS):
             raise ConfigError(f"operators is {','.join(self.operators)!r}", "choose among + - * /")
+        _check_worked(self.worked)
         if self.max_value < 10**self.max_digits:
             raise ConfigError(
                 f"max_value {self.max_value} is below a number of {self.max_digits} digits",
@@ -117,7 +131,7 @@ def chain_sum(name: str, options: TaskOptions) -> AskedTask:
         node = SumNode(rng.randint(least, most))
         for _ in range(terms - 1):
             node = join(rng.choice("+-"), node, SumNode(rng.randint(least, most)))
-        return problem(node, name)
+        return problem(node, name, settings.worked)
 
     def draw(rng: random.Random) -> Problem:
         digits = rng.randint(settings.min_digits, settings.max_digits)
@@ -148,7 +162,7 @@ def basic_arithmetic(name: str, options: TaskOptions) -> AskedTask:
         for _ in range(_SHAPE_TRIES):
             node = grow(rng, terms, 10**digits - 1)
             if node is not None:
-                return problem(node, name)
+                return problem(node, name, settings.worked)
         return None
 
     def draw(rng: random.Random) -> Problem | None:
@@ -223,18 +237,29 @@ def steps(node: SumNode) -> list[str]:
     return [*steps(node.left), *steps(node.right), done]
 
 
-def problem(node: SumNode, source: str) -> Problem:
-    """The question, its answer and the worked steps."""
+def problem(node: SumNode, source: str, worked: str = "counted") -> Problem:
+    """The question, its answer and the worked steps, one of WORKED."""
     answer, done = str(node.value), steps(node)
     form = " ".join(step.split()[1] for step in done)
+    shown = ", ".join(map(_counted, done))
+    if worked == "stated" or len(shown) > LONGEST:
+        shown = ", ".join(done)
     return Problem(
         f"What is {node.text()}?",
         answer,
-        in_format(", ".join(done), answer),
+        in_format(shown, answer),
         source,
         _key(node),
         form=form,
     )
+
+
+def _counted(step: str) -> str:
+    """A step of `steps`, counted; a product or quotient without its blanks."""
+    left, operator, right, _, value = step.split()
+    if operator in "+-":
+        return counted(int(left), operator, int(right))
+    return f"{left}{operator}{right}={value}"
 
 
 def _key(node: SumNode) -> str:
@@ -282,13 +307,18 @@ def _task(
         generated(draw),
         one_by_one(number_score),
         options.weights,
-        options.length or 200,
+        options.length or LONGEST + 100,
         needs_field=True,
         invitation="Ask me a sum.",
         read=lambda text: read_question(text, operators, name),
         level=level,
         example=example,
     )
+
+
+def _check_worked(worked: str) -> None:
+    if worked not in WORKED:
+        raise ConfigError(f"worked is {worked!r}", f"choose among: {', '.join(WORKED)}")
 
 
 def _check_range(what: str, low: int, high: int, least: int, most: int) -> None:

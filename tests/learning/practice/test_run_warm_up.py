@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
+
 from learning.practice.sampling.rollouts import HeldOut
 from learning.practice.warm_up import WarmUpReport
 from tests.learning.practice.test_run import STEP, Scripted, practise
@@ -64,3 +66,14 @@ def test_the_time_limit_ends_warm_up_too() -> None:
     outcome, kept, _ = practise(session, warm_up=True)
     assert (outcome.ended, outcome.steps, outcome.warm_up_steps) == ("time", 0, 3)
     assert kept.saved == ["practice: sums, warm-up"], "what it taught is kept"
+
+
+@pytest.mark.parametrize(("success", "ended"), [(0.19, "too_hard"), (0.21, "steps")])
+def test_practice_begins_at_a_fifth_where_warm_up_was_to_bring_more(
+    success: float, ended: str
+) -> None:
+    session = Scripted([STEP] * 2, success=success)
+    thorough = replace(session.settings.warm_up, enough=0.8)
+    session.settings = replace(session.settings, warm_up=thorough)
+    outcome, _, _ = practise(session, warm_up=True)
+    assert outcome.ended == ended

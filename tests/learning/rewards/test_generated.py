@@ -105,6 +105,8 @@ def test_a_small_task_ends_where_its_held_out_problems_end() -> None:
             r"operators is \[\['\+'\]\]; .*like \('\+', '-'",
         ),
         ("basic_arithmetic", {"max_digits": 4}, "max_value"),
+        ("chain_sum", {"worked": "guessed"}, "worked is 'guessed'"),
+        ("basic_arithmetic", {"worked": ""}, "worked is ''"),
         ("syllogism", {"forms": ("all",)}, "forms is 'all'"),
         ("syllogism", {"forms": [["all"], ["no"]]}, "forms is .*like .*'some not'"),
         ("syllogism", {"valid_share": 2}, "share"),
@@ -135,6 +137,30 @@ def test_settings_may_come_as_texts() -> None:
 
 def steps_of(problem: Problem) -> list[str]:
     return str(problem.worked).removeprefix("<think>").split("</think>")[0].split(", ")
+
+
+def test_sums_are_counted_or_stated() -> None:
+    settings: dict[str, object] = {"min_terms": 3, "max_terms": 3}
+    for worked, text in [
+        ("counted", "9-4=8-3=7-2=6-1=5, 5+2=6+1=7"),
+        ("stated", "9 - 4 = 5, 5 + 2 = 7"),
+    ]:
+        task = find_task("chain_sum", TaskOptions(difficulty={**settings, "worked": worked}))
+        found = {p.prompt: p.worked for p in take(task, "train", 3000)}
+        assert found["What is 9 - 4 + 2?"] == f"<think>{text}</think><answer>7</answer>"
+    product = asked(join("+", join("*", SumNode(3), SumNode(4)), SumNode(2)), "basic_arithmetic")
+    assert product.worked == "<think>3*4=12, 12+2=13+1=14</think><answer>14</answer>"
+
+
+@pytest.mark.parametrize("terms", [4, 20])
+def test_what_would_be_too_long_to_count_is_stated(terms: int) -> None:
+    settings = {"min_terms": terms, "max_terms": terms, "min_digits": 2, "max_digits": 2}
+    task = find_task("chain_sum", TaskOptions(difficulty=settings))
+    for problem in take(task, "train", 100):
+        assert problem.worked is not None
+        assert (" + " in problem.worked or " - " in problem.worked) == (terms == 20)
+        [score] = task.score(problem, [problem.worked])
+        assert score.total == 1.0
 
 
 def test_settings_without_a_problem_to_train_on_are_an_error() -> None:
