@@ -17,9 +17,7 @@ IDLE_TOKENS = 128
 
 def practice_settings(settings: PracticeSettings, request: Practise) -> PracticeSettings:
     """The settings with the tasks' own options, and what a request asks for. Raises ConfigError."""
-    own = [OPTIONS.get(split_arm(arm)[0], ()) for arm in request.arms or (request.task,)]
-    common = [option for option in own[0] if all(option in others for others in own)]
-    settings = with_options(settings, (*common, *request.options))
+    settings = with_options(settings, (*_brought(request), *request.options))
     if request.arms and settings.few.examples:
         raise ConfigError("examples are of one task", "practise that task alone, or no examples")
     if settings.self_play.questions:
@@ -34,6 +32,12 @@ def practice_settings(settings: PracticeSettings, request: Practise) -> Practice
             settings, objective=objective, measure_every=min(5, settings.measure_every)
         )
     return settings
+
+
+def _brought(request: Practise) -> tuple[str, ...]:
+    """The options that the tasks bring along: those that all of them have."""
+    own = [OPTIONS.get(split_arm(arm)[0], ()) for arm in request.arms or (request.task,)]
+    return tuple(option for option in own[0] if all(option in others for others in own))
 
 
 def _check_self_play(settings: PracticeSettings, request: Practise) -> None:

@@ -31,6 +31,7 @@ from learning.objectives.processes import ALONE, ProcessGroup
 from learning.practice.checks.alarms import CountWatch, alarm, fallen_arms, fell
 from learning.practice.figures import MISMATCH, StepReport
 from learning.practice.sampling.rollouts import HeldOut
+from learning.practice.settings import WORTH
 from learning.practice.trainer import GrpoTrainer
 from learning.practice.warm_up import WarmUpReport
 
@@ -42,8 +43,6 @@ GIVEN_UP = (
 )
 HARD = 0.02
 """Success rate below which a task counts as too hard; above 1 - HARD it counts as solved."""
-WORTH = 0.2
-"""Success rate after warm-up from which practice is worth it, also where warm-up was to bring more."""
 
 
 class Interrupted(Exception):  # noqa: N818 - not an error: other work needs the machine

@@ -32,7 +32,7 @@ from learning.practice.sampling.rollouts import (
     share_right,
 )
 from learning.practice.self_play.asking import AskingTask
-from learning.practice.settings import PracticeSettings
+from learning.practice.settings import WORTH, PracticeSettings
 from learning.practice.supply.mixture import TaskMixture
 from learning.practice.supply.source import ProblemSource, SingleSource
 from learning.practice.trainer import GrpoTrainer
@@ -54,11 +54,14 @@ class Asked:
 
 
 class BothSource(SingleSource):
-    """Problems of several tasks for warm-up, one of each in turn. As good as the worst of them."""
+    """Answers and questions for warm-up, one of each in turn. A fifth of the questions is enough: a quarter
+    of the examples may not be practised, so the model cannot learn to ask valid ones alone."""
 
     def warmed(self, samples: Sequence[Sample], enough: float) -> float:
-        """See ProblemSource."""
-        return min(right_by_arm(samples).values())
+        """See ProblemSource. Of the answers, or of both where the questions are not good enough."""
+        right = right_by_arm(samples)
+        asks = right["questions"] >= min(enough, WORTH)
+        return right["answers"] if asks else min(right.values())
 
 
 def askable(task: Task) -> AskedTask:

@@ -9,6 +9,12 @@ the same small step each time, so a model that has learned the step can do sums 
 from __future__ import annotations
 
 
+def most_characters(left: int, right: int) -> int:
+    """Upper bound of the length of `counted` for numbers of as many digits: all digits of `right` are 9."""
+    digits = len(str(abs(right)))
+    return 9 * digits * (len(str(left)) + digits + 2)
+
+
 def counted(left: int, operator: str, right: int) -> str:
     """The sum or difference, what it becomes step by step, and its value. operator: `+` or `-`. Raises
     ValueError for another operator."""

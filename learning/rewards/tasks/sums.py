@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from engine.errors import ConfigError
 from learning.rewards.asked import AskedTask
 from learning.rewards.task import Problem, TaskOptions
-from learning.rewards.tasks.counting import counted
+from learning.rewards.tasks.counting import counted, most_characters
 from learning.rewards.verifiers.answer import in_format
 from learning.rewards.verifiers.number import number_score
 from learning.rewards.verifiers.verified import Draw, configure, generated, one_by_one
@@ -34,9 +34,9 @@ _OPERATORS: dict[type[ast.operator], str] = {
 _EXPRESSION = re.compile(r"[0-9+\-*/() ]{1,500}")
 _QUESTION = re.compile(r"What is (.+)\?")
 WORKED = ("counted", "stated")
-LONGEST = 400
-"""Characters of worked steps, about as many tokens. Longer ones are stated, so that they fit into a context
-of 512 tokens."""
+COUNTED = 400
+"""Characters, about as many tokens. Sums whose numbers are so long that counting might take more are stated:
+the context of the model has to have room for it."""
 _SHAPE_TRIES = 50
 """Tries to draw an expression whose divisions leave no remainder and whose values stay in bounds."""
 
@@ -137,7 +137,7 @@ def chain_sum(name: str, options: TaskOptions) -> AskedTask:
         digits = rng.randint(settings.min_digits, settings.max_digits)
         return chain(rng, digits, rng.randint(settings.min_terms, settings.max_terms))
 
-    return _task(name, options, draw, chain, "+-")
+    return _task(name, options, draw, chain, "+-", settings.worked)
 
 
 def basic_arithmetic(name: str, options: TaskOptions) -> AskedTask:
@@ -169,7 +169,7 @@ def basic_arithmetic(name: str, options: TaskOptions) -> AskedTask:
         terms = rng.randint(settings.min_terms, settings.max_terms)
         return arithmetic(rng, rng.randint(settings.min_digits, settings.max_digits), terms)
 
-    return _task(name, options, draw, arithmetic, "".join(settings.operators))
+    return _task(name, options, draw, arithmetic, "".join(settings.operators), settings.worked)
 
 
 def join(operator: str, left: SumNode, right: SumNode) -> SumNode:
@@ -209,7 +209,9 @@ def _read(node: ast.expr) -> SumNode | None:
     return None
 
 
-def read_question(text: str, operators: str, source: str) -> Problem | None:
+def read_question(
+    text: str, operators: str, source: str, worked: str = "counted"
+) -> Problem | None:
     """The problem that a text asks, `What is 12 + 7 - 3?` and nothing else: 2 to MOST_TERMS numbers of at
     most MOST_DIGITS digits, joined by these operators. None for any other text. Never raises."""
     asked = _QUESTION.fullmatch(" ".join(text.split()))
@@ -220,7 +222,7 @@ def read_question(text: str, operators: str, source: str) -> Problem | None:
     small = all(abs(number) < 10**MOST_DIGITS for number in numbers)
     if not (2 <= len(numbers) <= MOST_TERMS and small and used <= set(operators)):
         return None
-    return problem(node, source)
+    return problem(node, source, worked)
 
 
 def level(problem: Problem) -> str:
@@ -241,17 +243,27 @@ def problem(node: SumNode, source: str, worked: str = "counted") -> Problem:
     """The question, its answer and the worked steps, one of WORKED."""
     answer, done = str(node.value), steps(node)
     form = " ".join(step.split()[1] for step in done)
-    shown = ", ".join(map(_counted, done))
-    if worked == "stated" or len(shown) > LONGEST:
-        shown = ", ".join(done)
+    if worked == "counted" and _most_characters(node) <= COUNTED:
+        done = list(map(_counted, done))
     return Problem(
         f"What is {node.text()}?",
         answer,
-        in_format(shown, answer),
+        in_format(", ".join(done), answer),
         source,
         _key(node),
         form=form,
     )
+
+
+def _most_characters(node: SumNode) -> int:
+    """Upper bound of what counting takes; it depends on the number of digits alone, so that sums of one size
+    are worked alike."""
+    if node.left is None or node.right is None:
+        return 0
+    inner = _most_characters(node.left) + _most_characters(node.right)
+    if node.operator not in "+-":
+        return inner
+    return inner + most_characters(node.left.value, node.right.value)
 
 
 def _counted(step: str) -> str:
@@ -296,6 +308,7 @@ def _task(
     draw: Draw,
     sized: Callable[[random.Random, int, int], Problem | None],
     operators: str,
+    worked: str,
 ) -> AskedTask:
     """sized: draws a problem of so many digits and terms."""
 
@@ -307,10 +320,10 @@ def _task(
         generated(draw),
         one_by_one(number_score),
         options.weights,
-        options.length or LONGEST + 100,
+        options.length or COUNTED + 100,
         needs_field=True,
         invitation="Ask me a sum.",
-        read=lambda text: read_question(text, operators, name),
+        read=lambda text: read_question(text, operators, name, worked),
         level=level,
         example=example,
     )

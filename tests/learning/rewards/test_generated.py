@@ -152,13 +152,20 @@ def test_sums_are_counted_or_stated() -> None:
     assert product.worked == "<think>3*4=12, 12+2=13+1=14</think><answer>14</answer>"
 
 
-@pytest.mark.parametrize("terms", [4, 20])
-def test_what_would_be_too_long_to_count_is_stated(terms: int) -> None:
-    settings = {"min_terms": terms, "max_terms": terms, "min_digits": 2, "max_digits": 2}
+@pytest.mark.parametrize(
+    ("terms", "digits", "counted"),
+    [(8, 1, True), (4, 2, True), (2, 4, True), (3, 3, False), (2, 5, False), (20, 1, False)],
+)
+def test_sums_of_one_size_are_all_counted_or_all_stated(
+    terms: int, digits: int, counted: bool
+) -> None:
+    settings = {"min_terms": terms, "max_terms": terms, "min_digits": digits, "max_digits": digits}
     task = find_task("chain_sum", TaskOptions(difficulty=settings))
-    for problem in take(task, "train", 100):
+    for problem in take(task, "train", 200):
         assert problem.worked is not None
-        assert (" + " in problem.worked or " - " in problem.worked) == (terms == 20)
+        stated = " + " in problem.worked or " - " in problem.worked
+        assert stated is not counted
+        assert stated or len(problem.worked) < 450
         [score] = task.score(problem, [problem.worked])
         assert score.total == 1.0
 

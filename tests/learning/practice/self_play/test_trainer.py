@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -18,9 +19,9 @@ from learning.maths.learnability import adversarial
 from learning.memory.replay import Replay
 from learning.objectives.grpo import GrpoGroup, GrpoReport, grpo_gradients
 from learning.practice.sampling.rollouts import Drawn, HeldOut, Sample
-from learning.practice.self_play.trainer import SelfPlayTrainer
+from learning.practice.self_play.trainer import BothSource, SelfPlayTrainer
 from learning.practice.settings import PracticeSettings, SelfPlaySettings
-from learning.rewards.task import Problem
+from learning.rewards.task import Problem, Score
 from tests.learning.rewards.test_asked import asked
 from tests.sums import Sums
 
@@ -231,3 +232,23 @@ def test_a_report_is_of_an_update(scripted: Make) -> None:
     trainer = scripted(Script([(EVEN, HARD), (EASY, "hello")], {EVEN: 1, HARD: 0, EASY: 1}))
     (report,) = trainer._learn([[], []]) or [GrpoReport()]
     assert report.tokens == 0, "nothing to learn from is no update"
+
+
+@pytest.mark.parametrize(
+    ("answers", "questions", "enough", "success"),
+    [(6, 5, 0.8, 0.6), (9, 5, 0.8, 0.9), (9, 1, 0.8, 0.1), (2, 1, 0.2, 0.1), (9, 1, 0.1, 0.9)],
+)
+def test_warm_up_brings_the_answers_as_far_as_asked_and_the_questions_to_a_fifth(
+    answers: int, questions: int, enough: float, success: float
+) -> None:
+    def some(arm: str, right: int) -> list[Sample]:
+        problem = Problem("x", {}, arm=arm)
+        answer = Answered(0, (1,), (0.0,), "end")
+        return [
+            Sample(problem, answer, "", Score({"correct": float(n < right)}, float(n < right)))
+            for n in range(10)
+        ]
+
+    source = BothSource(Sums(), random.Random(0), lambda _: True)
+    samples = [*some("answers", answers), *some("questions", questions)]
+    assert source.warmed(samples, enough) == pytest.approx(success)

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from learning.rewards.tasks.counting import counted
+from learning.rewards.tasks.counting import counted, most_characters
 
 
 @pytest.mark.parametrize(
@@ -38,6 +38,7 @@ def test_every_text_between_equals_signs_has_the_same_value() -> None:
         assert texts[-1] == str(values.pop())
         digits = sum(map(int, str(abs(right))))
         assert len(texts) == 1 + max(1, digits), "one step for each one, ten and hundred"
+        assert len("=".join(texts)) <= most_characters(left, right)
 
 
 def test_products_are_not_counted() -> None:

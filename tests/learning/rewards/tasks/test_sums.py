@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from learning.rewards.asked import AskedTask
+from learning.rewards.registry import find_task
+from learning.rewards.task import TaskOptions
 from learning.rewards.tasks.sums import level, read_question, read_sum
 
 
@@ -61,3 +64,12 @@ def test_a_question_and_its_level() -> None:
     assert read_question("What is -9 + 3?", "+-", "chain_sum") is not None
     product = read_question("What is 3 * 4?", "+-*/", "basic_arithmetic")
     assert product is not None and level(product) == "2x1"
+
+
+def test_a_question_is_worked_as_the_task_says() -> None:
+    for worked, text in [("counted", "3+2=4+1=5"), ("stated", "3 + 2 = 5")]:
+        task = find_task("chain_sum", TaskOptions(difficulty={"worked": worked}))
+        assert isinstance(task, AskedTask)
+        problem = task.read("What is 3 + 2?")
+        assert problem is not None
+        assert problem.worked == f"<think>{text}</think><answer>5</answer>"
