@@ -10,9 +10,10 @@ from __future__ import annotations
 
 
 def most_characters(left: int, right: int) -> int:
-    """Upper bound of the length of `counted` for numbers of as many digits: all digits of `right` are 9."""
+    """Upper bound of the length of `counted` for numbers of as many digits: all digits of `right` are 9, and
+    `left` gets one character more."""
     digits = len(str(abs(right)))
-    return 9 * digits * (len(str(left)) + digits + 2)
+    return 9 * digits * (len(str(left)) + digits + 3)
 
 
 def counted(left: int, operator: str, right: int) -> str:

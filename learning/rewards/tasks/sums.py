@@ -34,7 +34,7 @@ _OPERATORS: dict[type[ast.operator], str] = {
 _EXPRESSION = re.compile(r"[0-9+\-*/() ]{1,500}")
 _QUESTION = re.compile(r"What is (.+)\?")
 WORKED = ("counted", "stated")
-COUNTED = 400
+COUNTED = 450
 """Characters, about as many tokens. Sums whose numbers are so long that counting might take more are stated:
 the context of the model has to have room for it."""
 _SHAPE_TRIES = 50

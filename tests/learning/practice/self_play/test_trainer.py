@@ -89,7 +89,9 @@ Make = Callable[..., SelfPlayTrainer]
 def scripted(tiny_model: Model, tiny_tokenizer: Tokenizer, replay: Replay) -> Make:
     def make(script: Script, **own: object) -> SelfPlayTrainer:
         settings = replace(SETTINGS, self_play=replace(SETTINGS.self_play, **own))
-        trainer = SelfPlayTrainer(tiny_model, tiny_tokenizer, asked(), replay, settings)
+        trainer = SelfPlayTrainer(
+            tiny_model, tiny_tokenizer, asked(worked="stated"), replay, settings
+        )
         trainer._asker.draw = script.ask(trainer)  # type: ignore[method-assign]
         trainer.roller.draw = script.answer(trainer)  # type: ignore[method-assign]
         return trainer
@@ -173,7 +175,7 @@ def test_without_one_valid_question_nothing_is_answered_or_learned(scripted: Mak
 
 
 def test_held_out_questions_have_no_answer(scripted: Make) -> None:
-    task = asked()
+    task = asked(worked="stated")
     sums = (f"What is {a} + {b}?" for a in range(10) for b in range(10))
     held_out = next(q for q in sums if (p := task.read(q)) and p.split == "held_out")
     script = Script([(held_out, EVEN), (held_out, EASY)], {EVEN: 1, EASY: 1})
