@@ -47,7 +47,7 @@ from learning.practice.settings import PracticeSettings
 from learning.practice.trained import AddedSavePoints, trained_weights
 from learning.practice.trainer import GrpoTrainer
 from learning.practice.warm_up import WarmUpReport
-from learning.rewards.registry import OPTIONS, find_task
+from learning.rewards.registry import find_task
 from learning.rewards.task import TaskOptions
 from personality.book import shipped_book_path
 
@@ -60,6 +60,8 @@ class Plan:
     difficulty: dict[str, Any] = field(default_factory=dict)
     steps: int = 45
     """Most steps; there is a time limit too."""
+    enough: float = 0.2
+    """Success rate of sampled answers that ends warm-up; half of the greedy answers are right then."""
     criterion: tuple[float, float] | None = None
     """Accuracy after warm-up at most, and after practice at least, 0 to 1, for its criterion to be met."""
     usual: bool = True
@@ -125,8 +127,8 @@ def _practise(
 ) -> dict[str, Any]:
     settings = QUICK if options.quick else SETTINGS
     if not options.quick:
-        settings = with_options(settings, OPTIONS.get(plan.task, ()))
-        settings = replace(settings, seconds=60.0 * minutes)
+        warm_up = replace(settings.warm_up, enough=plan.enough)
+        settings = replace(settings, warm_up=warm_up, seconds=60.0 * minutes)
     settings = replace(settings, steps=2 if options.quick else plan.steps)
     settings = with_options(settings, set_ones)
     model, tokenizer = load_model(folder), load_tokenizer(folder)

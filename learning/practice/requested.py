@@ -7,7 +7,6 @@ from dataclasses import replace
 from engine.errors import ConfigError
 from learning.practice.options import with_options
 from learning.practice.settings import PracticeSettings
-from learning.practice.supply.arms import split_arm
 from learning.protocol.requests import Practise
 from learning.rewards.registry import OPTIONS
 
@@ -16,8 +15,8 @@ IDLE_TOKENS = 128
 
 
 def practice_settings(settings: PracticeSettings, request: Practise) -> PracticeSettings:
-    """The settings with the tasks' own options, and what a request asks for. Raises ConfigError."""
-    settings = with_options(settings, (*_brought(request), *request.options))
+    """The settings with the task's own options, and what a request asks for. Raises ConfigError."""
+    settings = with_options(settings, (*OPTIONS.get(request.task, ()), *request.options))
     if request.arms and settings.few.examples:
         raise ConfigError("examples are of one task", "practise that task alone, or no examples")
     if settings.self_play.questions:
@@ -32,12 +31,6 @@ def practice_settings(settings: PracticeSettings, request: Practise) -> Practice
             settings, objective=objective, measure_every=min(5, settings.measure_every)
         )
     return settings
-
-
-def _brought(request: Practise) -> tuple[str, ...]:
-    """The options that the tasks bring along: those that all of them have."""
-    own = [OPTIONS.get(split_arm(arm)[0], ()) for arm in request.arms or (request.task,)]
-    return tuple(option for option in own[0] if all(option in others for others in own))
 
 
 def _check_self_play(settings: PracticeSettings, request: Practise) -> None:

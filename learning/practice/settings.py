@@ -53,9 +53,11 @@ class WarmUpSettings:
     measured: int = 96
     """Problems per measurement, with one sampled answer each; >= 1."""
     enough: float = WORTH
-    """Success rate that ends warm-up, 0 to 1; low, so that groups still differ in reward. `chain_sum` and
-    `basic_arithmetic` have 0.8: counting has to be learned first. Practice begins at 0.2 also where warm-up
-    does not reach a higher rate."""
+    """Success rate that ends warm-up, 0 to 1; low, so that groups still differ in reward. Practice begins at
+    0.2 also where warm-up does not reach a higher rate."""
+    enough_method: float = 0.8
+    """The same, 0 to 1, for tasks whose worked answers show a method: `chain_sum` and `basic_arithmetic`. It
+    has to be learned before practice. At a fifth the model still guesses, and right guesses are paid."""
     steps: int = 200
     """Most steps, >= 0. With usual settings `syllogism` and `propositional_logic` took 32 to 36, `detective`
     90 to 102, and `chain_sum` 118 to 130."""
@@ -76,6 +78,7 @@ class WarmUpSettings:
             self,
             lr=0.0 < self.lr < math.inf,
             enough=0.0 <= self.enough <= 1.0,
+            enough_method=0.0 <= self.enough_method <= 1.0,
             again=0.0 <= self.again < 1.0,
             steps=self.steps >= 0,
             examples=self.examples >= 0,

@@ -23,25 +23,17 @@ ALONE = (TASTE,)
 """Tasks that are not practised in turns with others."""
 SELF_PLAY = ("chain_sum", "basic_arithmetic")
 """Tasks about which the model can ask the questions itself: a program reads and answers them."""
-_COUNTED = ("warm_up.enough=0.8",)
 OPTIONS = {
-    "chain_sum": _COUNTED,
-    "basic_arithmetic": _COUNTED,
     TASTE: (
         *("advantages=batch", "kl_reward=0.05", "keep.talk_weight=6"),
         *("groups=12", "steps=40", "measure_every=5"),
-    ),
+    )
 }
-"""Task name -> options of practice that it has unless others are given; several tasks together have those
-that are common to all of them.
-
-Sums: counting has to be learned first. A model that gets a fifth of them right still guesses, and practice
-pays the right guesses (benchmarks/results/practice_learning.md).
-
-Taste: rewards that are no yes or no are never all the same, and dividing by a group's deviation would blow up
-a group that the reward model cannot tell apart; without the divergence in the reward the policy walks away
-from where it is right. Every step towards what is liked costs talk, so own talk weighs more, and the steps
-are those that were measured (benchmarks/results/taste_picks.md)."""
+"""Task name -> options of practice that it has unless others are given. Rewards that are no yes or no are
+never all the same, and dividing by a group's deviation would blow up a group that the reward model cannot
+tell apart; without the divergence in the reward the policy walks away from where it is right. Every step
+towards what is liked costs talk, so own talk weighs more, and the steps are those that were measured
+(benchmarks/results/taste_picks.md)."""
 
 
 _TASKS: dict[str, tuple[str, str]] = {

@@ -32,9 +32,16 @@ from learning.practice.sampling.rollouts import (
     share_right,
 )
 from learning.practice.self_play.asking import AskingTask
-from learning.practice.settings import WORTH, PracticeSettings
+from learning.practice.settings import PracticeSettings, WarmUpSettings
 from learning.practice.supply.mixture import TaskMixture
-from learning.practice.supply.source import ProblemSource, SingleSource
+from learning.practice.supply.source import (
+    Fits,
+    ProblemSource,
+    SingleSource,
+    Warmth,
+    coldest,
+    enough_for,
+)
 from learning.practice.trainer import GrpoTrainer
 from learning.protocol.records import AskingFigures
 from learning.rewards.asked import AskedTask
@@ -54,14 +61,16 @@ class Asked:
 
 
 class BothSource(SingleSource):
-    """Answers and questions for warm-up, one of each in turn. A fifth of the questions is enough: a quarter
-    of the examples may not be practised, so the model cannot learn to ask valid ones alone."""
+    """Answers and questions for warm-up, one of each in turn."""
 
-    def warmed(self, samples: Sequence[Sample], enough: float) -> float:
-        """See ProblemSource. Of the answers, or of both where the questions are not good enough."""
-        right = right_by_arm(samples)
-        asks = right["questions"] >= min(enough, WORTH)
-        return right["answers"] if asks else min(right.values())
+    def __init__(self, both: TaskMixture, rng: random.Random, fits: Fits) -> None:
+        super().__init__(both, rng, fits)
+        self._tasks = both.tasks
+
+    def warmed(self, samples: Sequence[Sample], settings: WarmUpSettings) -> Warmth:
+        """See ProblemSource."""
+        enough = {name: enough_for(task, settings) for name, task in self._tasks.items()}
+        return coldest(right_by_arm(samples), enough)
 
 
 def askable(task: Task) -> AskedTask:

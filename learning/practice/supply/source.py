@@ -3,15 +3,40 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from learning.practice.sampling.rollouts import Drawn, Sample, fitting, share_right
+from learning.practice.settings import WarmUpSettings
 from learning.protocol.records import ArmFigures
 from learning.rewards.task import Problem, Task
+from learning.rewards.verifiers.verified import VerifiedTask
 
 Fits = Callable[[Problem], bool]
 """Whether the model's context has room for a problem."""
+
+
+@dataclass(frozen=True)
+class Warmth:
+    """How far warm-up has brought the model; of several tasks, the one that is furthest from its goal."""
+
+    success: float
+    """Share of right answers, 0 to 1."""
+    enough: float
+    """The share that ends warm-up."""
+
+
+def enough_for(task: Task, settings: WarmUpSettings) -> float:
+    """The share of right answers at which the task is warm, 0 to 1."""
+    method = isinstance(task, VerifiedTask) and task.method
+    return settings.enough_method if method else settings.enough
+
+
+def coldest(success: Mapping[str, float], enough: Mapping[str, float]) -> Warmth:
+    """That of the task that misses its goal by most, or exceeds it by least. success, enough: by task."""
+    name = min(success, key=lambda one: success[one] - enough[one])
+    return Warmth(success[name], enough[name])
 
 
 class ProblemSource(Protocol):
@@ -30,9 +55,8 @@ class ProblemSource(Protocol):
         already, where there are any."""
         ...
 
-    def warmed(self, samples: Sequence[Sample], enough: float) -> float:
-        """Hears one sampled answer to each of some problems of warm-up. Returns a share of right answers,
-        0 to 1; warm-up ends if it is at least `enough`."""
+    def warmed(self, samples: Sequence[Sample], settings: WarmUpSettings) -> Warmth:
+        """Hears one sampled answer to each of some problems of warm-up."""
         ...
 
     def arms(self) -> tuple[ArmFigures, ...]:
@@ -47,7 +71,7 @@ class SingleSource:
     """The problems of one task, as they come."""
 
     def __init__(self, task: Task, rng: random.Random, fits: Fits) -> None:
-        self._problems = fitting(task, rng, fits)
+        self._task, self._problems = task, fitting(task, rng, fits)
 
     def take(self, count: int) -> list[Problem]:
         """See ProblemSource. Raises DataError if there are none that fit."""
@@ -60,9 +84,9 @@ class SingleSource:
         """See ProblemSource."""
         return self.take(count)
 
-    def warmed(self, samples: Sequence[Sample], enough: float) -> float:
+    def warmed(self, samples: Sequence[Sample], settings: WarmUpSettings) -> Warmth:
         """See ProblemSource."""
-        return share_right(samples)
+        return Warmth(share_right(samples), enough_for(self._task, settings))
 
     def arms(self) -> tuple[ArmFigures, ...]:
         """None."""

@@ -326,6 +326,7 @@ def _task(
         read=lambda text: read_question(text, operators, name, worked),
         level=level,
         example=example,
+        method=worked == "counted",
     )
 
 

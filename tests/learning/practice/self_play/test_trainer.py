@@ -19,8 +19,11 @@ from learning.maths.learnability import adversarial
 from learning.memory.replay import Replay
 from learning.objectives.grpo import GrpoGroup, GrpoReport, grpo_gradients
 from learning.practice.sampling.rollouts import Drawn, HeldOut, Sample
+from learning.practice.self_play.asking import AskingTask
 from learning.practice.self_play.trainer import BothSource, SelfPlayTrainer
-from learning.practice.settings import PracticeSettings, SelfPlaySettings
+from learning.practice.settings import PracticeSettings, SelfPlaySettings, WarmUpSettings
+from learning.practice.supply.mixture import TaskMixture
+from learning.practice.supply.source import Warmth
 from learning.rewards.task import Problem, Score
 from tests.learning.rewards.test_asked import asked
 from tests.sums import Sums
@@ -237,20 +240,20 @@ def test_a_report_is_of_an_update(scripted: Make) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answers", "questions", "enough", "success"),
-    [(6, 5, 0.8, 0.6), (9, 5, 0.8, 0.9), (9, 1, 0.8, 0.1), (2, 1, 0.2, 0.1), (9, 1, 0.1, 0.9)],
+    ("answers", "questions", "success", "enough"),
+    [(6, 5, 0.6, 0.8), (9, 5, 0.9, 0.8), (9, 1, 0.1, 0.2), (2, 0, 0.2, 0.8)],
 )
-def test_warm_up_brings_the_answers_as_far_as_asked_and_the_questions_to_a_fifth(
-    answers: int, questions: int, enough: float, success: float
+def test_warm_up_brings_answers_and_questions_to_their_own_goals(
+    answers: int, questions: int, success: float, enough: float
 ) -> None:
     def some(arm: str, right: int) -> list[Sample]:
         problem = Problem("x", {}, arm=arm)
         answer = Answered(0, (1,), (0.0,), "end")
-        return [
-            Sample(problem, answer, "", Score({"correct": float(n < right)}, float(n < right)))
-            for n in range(10)
-        ]
+        scores = [Score({"correct": float(n < right)}, float(n < right)) for n in range(10)]
+        return [Sample(problem, answer, "", score) for score in scores]
 
-    source = BothSource(Sums(), random.Random(0), lambda _: True)
+    task = asked(worked="counted")
+    both = TaskMixture({"answers": task, "questions": AskingTask(task, 4, random.Random(0))})
+    source = BothSource(both, random.Random(0), lambda _: True)
     samples = [*some("answers", answers), *some("questions", questions)]
-    assert source.warmed(samples, enough) == pytest.approx(success)
+    assert source.warmed(samples, WarmUpSettings()) == Warmth(success, enough)
