@@ -69,8 +69,8 @@ CRITERION = (
 PLAN = (
     "The 10m, seeds 0 to 2, one warm-up a seed until eight in ten answers to sums of two one-digit "
     "numbers, and a fifth of its questions, are right; the 50 example questions, which have no answers, "
-    f"are of all sizes up to four terms and two digits. Then {STEPS} steps of 16 groups of 4 questions, 8 answers to "
-    "each different one. The generator's groups have 8 answers too, and it goes on until it has drawn as "
+    f"are of all sizes up to four terms and two digits. Then {STEPS} steps of 16 groups of 4 questions, 8 "
+    "answers to each different one. The generator's groups have 8 answers too, and it goes on until it has drawn as "
     "many tokens of answers as the learnability arm of its seed. All other settings are the defaults. Of "
     "these the questions' `kl_reward` (0.2), the batch's deviation in their advantages and the groups of "
     "answers that an update needs (8) were chosen on seed 11. "
