@@ -133,13 +133,9 @@ class RolloutSampler:
 
     def longest(self, problem: Problem) -> int:
         """Most own tokens that an answer to the problem may have."""
-        if not self._as_worked:
+        if not self._as_worked or problem.worked is None:
             return self.max_tokens
-        return max(self.max_tokens, self._worked_tokens(problem))
-
-    def _worked_tokens(self, problem: Problem) -> int:
-        """Most ids of the worked answer and its end: with tags as text; 0 if there is none."""
-        return len(self.tokenizer.encode(problem.worked)) + 1 if problem.worked else 0
+        return max(self.max_tokens, len(self.tokenizer.encode(problem.worked)) + 1)
 
     def draw(
         self,
@@ -220,11 +216,9 @@ class RolloutSampler:
         return self.tokenizer.unsaid(model.config.vocab_size, says_tags=self.says_tags)
 
     def fits(self, model: Model, problem: Problem) -> bool:
-        """True if the context has room for the problem and its worked answer, and at least SHORT tokens of
-        answer."""
+        """True if the context has room for the problem and at least SHORT tokens of answer."""
         size = len(self.tokenizer.encode(problem.prompt)) + self.tokenizer.chat.around_message
-        room = max(min(self.max_tokens, SHORT), self._worked_tokens(problem))
-        return size + room <= model.config.context
+        return size + min(self.max_tokens, SHORT) <= model.config.context
 
     def prompt(self, model: Model, problem: Problem) -> tuple[int, ...]:
         """The problem encoded as a user message, ids. Raises DataError if it does not fit."""
@@ -234,13 +228,14 @@ class RolloutSampler:
     def worked(
         self, model: Model, problem: Problem, encode: Callable[[str], list[int]]
     ) -> Example | None:
-        """The worked answer as an example; None if there is none. encode: ids of the answer."""
+        """The worked answer as an example; None if there is none. It loses its end where the context has no
+        room for it. encode: ids of the answer."""
         if problem.worked is None:
             return None
         prompt, context = [("user", problem.prompt)], model.config.context
-        whole = self._worked_tokens(problem)
+        room = context - len(self.prompt(model, problem)) - 1
         return from_answer(
-            self.tokenizer, prompt, problem.worked, context, encode=encode, longest=whole
+            self.tokenizer, prompt, problem.worked, context, encode=encode, longest=room
         )
 
     def held_out(self, model: Model, problems: Sequence[Problem]) -> HeldOut:

@@ -47,14 +47,11 @@ def test_a_worked_answer_is_taught_whole(tiny_model: Model, tiny_tokenizer: Toke
     example = roller.worked(tiny_model, LONG, tiny_tokenizer.encode)
     assert example is not None and not example.cut
     assert example.answer[:-1] == tuple(ids), "it is longer than half of the context"
-
-
-def test_a_problem_fits_with_its_worked_answer(
-    tiny_model: Model, tiny_tokenizer: Tokenizer
-) -> None:
-    roller = RolloutSampler(tiny_tokenizer, Sums())
-    assert all(roller.fits(tiny_model, one) for one in (SHORT, NONE, LONG))
-    assert not roller.fits(tiny_model, replace(LONG, worked=str(LONG.worked) * 2))
+    longer = replace(LONG, worked=str(LONG.worked) * 2)
+    cut = roller.worked(tiny_model, longer, tiny_tokenizer.encode)
+    assert cut is not None and cut.cut > 0
+    assert len(cut.ids) == tiny_model.config.context
+    assert cut.ids[: len(roller.prompt(tiny_model, LONG))] == roller.prompt(tiny_model, LONG)
 
 
 def test_replies_of_a_conversation_are_as_the_settings_say(tiny_tokenizer: Tokenizer) -> None:
