@@ -148,7 +148,7 @@ def _sums(options: BenchOptions, missing: Missing) -> Iterator[dict[str, Any]]:
     quick = options.quick
     settings = SETTINGS
     if quick:
-        warm_up = replace(settings.warm_up, steps=1, measured=8, enough=0.0)
+        warm_up = replace(settings.warm_up, steps=1, measured=8, enough=0.0, enough_method=0.0)
         settings = replace(settings, groups=2, held_out=8, updates=1, warm_up=warm_up)
     ladder = {level: _task(level) for level in LADDER}
     with scratch_home(options) as (home, model_name):

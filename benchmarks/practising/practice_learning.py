@@ -60,8 +60,6 @@ class Plan:
     difficulty: dict[str, Any] = field(default_factory=dict)
     steps: int = 45
     """Most steps; there is a time limit too."""
-    enough: float = 0.2
-    """Success rate of sampled answers that ends warm-up; half of the greedy answers are right then."""
     criterion: tuple[float, float] | None = None
     """Accuracy after warm-up at most, and after practice at least, 0 to 1, for its criterion to be met."""
     usual: bool = True
@@ -86,7 +84,7 @@ MINUTES = 60.0
 """Longest time of a run."""
 SETTINGS = PracticeSettings()
 """Of the full run: those of `vidya practice`."""
-QUICK = with_options(SETTINGS, (*QUICK_PRACTICE, "warm_up.enough=0"))
+QUICK = with_options(SETTINGS, (*QUICK_PRACTICE, "warm_up.enough=0", "warm_up.enough_method=0"))
 
 TITLE = "What practice gains"
 VARIABLES = ("VIDYA_TASKS", "VIDYA_MINUTES", "VIDYA_PRACTICE_OPTIONS", "VIDYA_CORPUS")
@@ -127,8 +125,7 @@ def _practise(
 ) -> dict[str, Any]:
     settings = QUICK if options.quick else SETTINGS
     if not options.quick:
-        warm_up = replace(settings.warm_up, enough=plan.enough)
-        settings = replace(settings, warm_up=warm_up, seconds=60.0 * minutes)
+        settings = replace(settings, seconds=60.0 * minutes)
     settings = replace(settings, steps=2 if options.quick else plan.steps)
     settings = with_options(settings, set_ones)
     model, tokenizer = load_model(folder), load_tokenizer(folder)

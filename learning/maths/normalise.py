@@ -18,7 +18,7 @@ class BatchSize:
     tokens: int
     """Of all active answers together."""
     longest: int
-    """Most tokens that such an answer may have: of each task its own, so that what else is in the batch
+    """Most tokens that such an answer may have: of each problem its own, so that what else is in the batch
     does not count."""
 
 

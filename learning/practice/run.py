@@ -213,9 +213,9 @@ class PracticeRun:
         outcome.warm_up_steps = last.step
         if last.step and not self._save("warmed_up"):
             return False
-        success, settings = last.success or 0.0, session.settings.warm_up
+        success = last.success or 0.0
         part = bool(self._best.arms) and self._best.accuracy >= HARD  # of several tasks
-        if success >= min(settings.enough, WORTH) or part:
+        if success >= min(last.enough, WORTH) or part:
             outcome.accuracy_warm = outcome.accuracy_after
         elif not any(self._ends()):
             outcome.ended = "too_hard"

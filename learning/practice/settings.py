@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 WORTH = 0.2
-"""Success rate from which practice is worth it, also where warm-up was to bring more."""
+"""Success rate from which practice is worth it, even if warm-up was to bring more."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +54,10 @@ class WarmUpSettings:
     """Problems per measurement, with one sampled answer each; >= 1."""
     enough: float = WORTH
     """Success rate that ends warm-up, 0 to 1; low, so that groups still differ in reward. Practice begins at
-    0.2 also where warm-up does not reach a higher rate."""
+    0.2 even if this is higher and warm-up misses it."""
     enough_method: float = 0.8
-    """The same, 0 to 1, for tasks whose worked answers show a method: `chain_sum` and `basic_arithmetic`. It
-    has to be learned before practice. At a fifth the model still guesses, and right guesses are paid."""
+    """In place of `enough`, 0 to 1, for tasks whose worked answers show a method: `chain_sum` and
+    `basic_arithmetic`. It has to be learned first: at a fifth the model guesses, and guesses are paid."""
     steps: int = 200
     """Most steps, >= 0. With usual settings `syllogism` and `propositional_logic` took 32 to 36, `detective`
     90 to 102, and `chain_sum` 118 to 130."""
@@ -244,7 +244,8 @@ class PracticeSettings:
     group_size: int = 4
     """Answers per problem, >= 2; times `groups`, at most 1,000,000."""
     max_tokens: int = 0
-    """Longest answer in tokens, >= 0; 0: 64, or as many as the worked answer where it has more."""
+    """Longest answer in tokens, >= 0; 0: 64, or as many as the worked answer where it has more, with its
+    tags as text."""
     redraws: int = 2
     """How often a step replaces problems whose answers all have the same reward, >= 0."""
     buffer_size: int = 0

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from learning.practice.sampling.rollouts import Drawn, Sample, fitting, share_right
-from learning.practice.settings import WarmUpSettings
+from learning.practice.settings import WORTH, WarmUpSettings
 from learning.protocol.records import ArmFigures
 from learning.rewards.task import Problem, Task
 from learning.rewards.verifiers.verified import VerifiedTask
@@ -34,8 +34,13 @@ def enough_for(task: Task, settings: WarmUpSettings) -> float:
 
 
 def coldest(success: Mapping[str, float], enough: Mapping[str, float]) -> Warmth:
-    """That of the task that misses its goal by most, or exceeds it by least. success, enough: by task."""
-    name = min(success, key=lambda one: success[one] - enough[one])
+    """That of the task that misses its goal by most, or exceeds it by least; if practice is not worth it with
+    some of the tasks, one of these. success, enough: by task."""
+
+    def warmth(name: str) -> tuple[bool, float]:
+        return success[name] >= min(enough[name], WORTH), success[name] - enough[name]
+
+    name = min(success, key=warmth)
     return Warmth(success[name], enough[name])
 
 

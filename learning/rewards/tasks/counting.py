@@ -9,11 +9,13 @@ the same small step each time, so a model that has learned the step can do sums 
 from __future__ import annotations
 
 
-def most_characters(left: int, right: int) -> int:
-    """Upper bound of the length of `counted` for numbers of as many digits: all digits of `right` are 9, and
-    `left` gets one character more."""
-    digits = len(str(abs(right)))
-    return 9 * digits * (len(str(left)) + digits + 3)
+def most_characters(sums: int, digits: int, *, signed: bool) -> int:
+    """Upper bound of the length of so many counted sums and differences, at most nine, of a chain of numbers.
+    digits: of the longest number. signed: whether a number may be negative."""
+    left, right = digits + 2, digits + signed
+    """Characters of the numbers on both sides of the operator; a result gets a carry and a sign."""
+    steps = 9 * digits
+    return sums * ((steps + 1) * (left + right + 2) + 1)
 
 
 def counted(left: int, operator: str, right: int) -> str:

@@ -34,9 +34,9 @@ _OPERATORS: dict[type[ast.operator], str] = {
 _EXPRESSION = re.compile(r"[0-9+\-*/() ]{1,500}")
 _QUESTION = re.compile(r"What is (.+)\?")
 WORKED = ("counted", "stated")
-COUNTED = 450
-"""Characters, about as many tokens. Sums whose numbers are so long that counting might take more are stated:
-the context of the model has to have room for it."""
+COUNTED = 500
+"""Characters, about as many tokens. Sums of a size for which counting might take more are stated: the context
+of the model has to have room for it."""
 _SHAPE_TRIES = 50
 """Tries to draw an expression whose divisions leave no remainder and whose values stay in bounds."""
 
@@ -137,7 +137,7 @@ def chain_sum(name: str, options: TaskOptions) -> AskedTask:
         digits = rng.randint(settings.min_digits, settings.max_digits)
         return chain(rng, digits, rng.randint(settings.min_terms, settings.max_terms))
 
-    return _task(name, options, draw, chain, "+-", settings.worked)
+    return _task(name, options, draw, chain, settings, "+-")
 
 
 def basic_arithmetic(name: str, options: TaskOptions) -> AskedTask:
@@ -169,7 +169,7 @@ def basic_arithmetic(name: str, options: TaskOptions) -> AskedTask:
         terms = rng.randint(settings.min_terms, settings.max_terms)
         return arithmetic(rng, rng.randint(settings.min_digits, settings.max_digits), terms)
 
-    return _task(name, options, draw, arithmetic, "".join(settings.operators), settings.worked)
+    return _task(name, options, draw, arithmetic, settings, "".join(settings.operators))
 
 
 def join(operator: str, left: SumNode, right: SumNode) -> SumNode:
@@ -243,7 +243,7 @@ def problem(node: SumNode, source: str, worked: str = "counted") -> Problem:
     """The question, its answer and the worked steps, one of WORKED."""
     answer, done = str(node.value), steps(node)
     form = " ".join(step.split()[1] for step in done)
-    if worked == "counted" and _most_characters(node) <= COUNTED:
+    if worked == "counted" and _countable(node):
         done = list(map(_counted, done))
     return Problem(
         f"What is {node.text()}?",
@@ -255,15 +255,25 @@ def problem(node: SumNode, source: str, worked: str = "counted") -> Problem:
     )
 
 
-def _most_characters(node: SumNode) -> int:
-    """Upper bound of what counting takes; it depends on the number of digits alone, so that sums of one size
-    are worked alike."""
+def countable(sums: int, digits: int, *, signed: bool) -> bool:
+    """Whether so many sums and differences are counted. digits: of the longest number. signed: whether one
+    may be negative."""
+    return most_characters(sums, digits, signed=signed) <= COUNTED
+
+
+def _countable(node: SumNode) -> bool:
+    """Whether a sum is counted, which depends on its size alone where there are no products."""
+    counts = [one for one in _operations(node) if one.operator in "+-"]
+    added = [one.right.value for one in counts if one.right]
+    numbers = [*node.numbers(), *added]
+    digits = max(len(str(abs(number))) for number in numbers)
+    return countable(len(counts), digits, signed=min(numbers) < 0)
+
+
+def _operations(node: SumNode) -> list[SumNode]:
     if node.left is None or node.right is None:
-        return 0
-    inner = _most_characters(node.left) + _most_characters(node.right)
-    if node.operator not in "+-":
-        return inner
-    return inner + most_characters(node.left.value, node.right.value)
+        return []
+    return [*_operations(node.left), *_operations(node.right), node]
 
 
 def _counted(step: str) -> str:
@@ -307,10 +317,12 @@ def _task(
     options: TaskOptions,
     draw: Draw,
     sized: Callable[[random.Random, int, int], Problem | None],
+    settings: ChainSettings | ArithmeticSettings,
     operators: str,
-    worked: str,
 ) -> AskedTask:
     """sized: draws a problem of so many digits and terms."""
+    size = (settings.max_terms - 1, settings.max_digits)
+    counts = bool(set(operators) & set("+-")) and countable(*size, signed=settings.allow_negation)
 
     def example(rng: random.Random) -> Problem | None:
         return sized(rng, rng.randint(1, MOST_DIGITS), rng.randint(2, MOST_TERMS))
@@ -323,10 +335,10 @@ def _task(
         options.length or COUNTED + 100,
         needs_field=True,
         invitation="Ask me a sum.",
-        read=lambda text: read_question(text, operators, name, worked),
+        read=lambda text: read_question(text, operators, name, settings.worked),
         level=level,
         example=example,
-        method=worked == "counted",
+        method=counts and settings.worked == "counted",
     )
 
 

@@ -78,7 +78,7 @@ class Scripted:
 
     def warm_up(self, report: Callable[[WarmUpReport], None], stop: object) -> WarmUpReport:
         self.warmed = True
-        return WarmUpReport(40, 0.2, self.success, 1.0)
+        return WarmUpReport(40, 0.2, self.success, 1.0, enough=self.settings.warm_up.enough)
 
     def mend(self, mended: Callable[[], bool]) -> None:
         self.mended += 1

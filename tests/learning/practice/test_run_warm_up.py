@@ -68,12 +68,15 @@ def test_the_time_limit_ends_warm_up_too() -> None:
     assert kept.saved == ["practice: sums, warm-up"], "what it taught is kept"
 
 
-@pytest.mark.parametrize(("success", "ended"), [(0.19, "too_hard"), (0.21, "steps")])
-def test_practice_begins_at_a_fifth_where_warm_up_was_to_bring_more(
-    success: float, ended: str
+@pytest.mark.parametrize(
+    ("success", "enough", "ended"),
+    [(0.19, 0.8, "too_hard"), (0.21, 0.8, "steps"), (0.12, 0.1, "steps"), (0.09, 0.1, "too_hard")],
+)
+def test_practice_begins_at_a_fifth_or_where_a_lower_goal_is_reached(
+    success: float, enough: float, ended: str
 ) -> None:
     session = Scripted([STEP] * 2, success=success)
-    thorough = replace(session.settings.warm_up, enough=0.8)
-    session.settings = replace(session.settings, warm_up=thorough)
+    warm_up = replace(session.settings.warm_up, enough=enough)
+    session.settings = replace(session.settings, warm_up=warm_up)
     outcome, _, _ = practise(session, warm_up=True)
     assert outcome.ended == ended

@@ -241,7 +241,7 @@ def test_a_report_is_of_an_update(scripted: Make) -> None:
 
 @pytest.mark.parametrize(
     ("answers", "questions", "success", "enough"),
-    [(6, 5, 0.6, 0.8), (9, 5, 0.9, 0.8), (9, 1, 0.1, 0.2), (2, 0, 0.2, 0.8)],
+    [(6, 5, 0.6, 0.8), (9, 5, 0.9, 0.8), (9, 1, 0.1, 0.2), (2, 0, 0.0, 0.2), (1, 0, 0.1, 0.8)],
 )
 def test_warm_up_brings_answers_and_questions_to_their_own_goals(
     answers: int, questions: int, success: float, enough: float

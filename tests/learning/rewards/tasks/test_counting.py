@@ -38,9 +38,24 @@ def test_every_text_between_equals_signs_has_the_same_value() -> None:
         assert texts[-1] == str(values.pop())
         digits = sum(map(int, str(abs(right))))
         assert len(texts) == 1 + max(1, digits), "one step for each one, ten and hundred"
-        assert len("=".join(texts)) <= most_characters(left, right)
 
 
 def test_products_are_not_counted() -> None:
     with pytest.raises(ValueError, match=r"\* is not counted"):
         counted(3, "*", 4)
+
+
+@pytest.mark.parametrize(("terms", "digits"), [(2, 1), (9, 1), (2, 2), (4, 2), (3, 3), (2, 5)])
+@pytest.mark.parametrize("signed", [False, True])
+def test_no_chain_is_longer_than_the_bound(terms: int, digits: int, signed: bool) -> None:
+    rng, most = random.Random(0), 10**digits - 1
+    longest = most_characters(terms - 1, digits, signed=signed)
+    for way in (*"+-", "?") * 30:
+        value = rng.choice((most, -most)) if signed else most
+        texts = []
+        for _ in range(terms - 1):
+            operator = rng.choice("+-") if way == "?" else way
+            right = rng.choice((most, -most)) if signed else most
+            texts.append(counted(value, operator, right))
+            value += right if operator == "+" else -right
+        assert len(", ".join(texts)) <= longest
