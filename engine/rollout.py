@@ -163,8 +163,8 @@ class Rollout:
         """prompts: ids. ends: ids that end a reply, see Tokenizer.not_text. never: ids that are not drawn
         (Tokenizer.unsaid): they have probability 0 before the others' log-probabilities are computed.
         max_tokens: of a reply, for all prompts or for each. temperature 0: greedy decoding. world: None: an
-        answer is one reply. pause: called between forward passes. Raises DataError if a
-        prompt leaves no room for an answer."""
+        answer is one reply. pause: called between forward passes. Raises DataError if a prompt leaves no
+        room for an answer."""
         longest = max(map(len, prompts), default=0)
         if prompts and longest + 1 > model.config.context:
             raise DataError(

@@ -228,8 +228,8 @@ class RolloutSampler:
     def worked(
         self, model: Model, problem: Problem, encode: Callable[[str], list[int]]
     ) -> Example | None:
-        """The worked answer as an example; None if there is none. It loses its end where the context has no
-        room for it. encode: ids of the answer."""
+        """The worked answer as an example; None if there is none. It loses its end if the context has no room
+        for it. encode: ids of the answer."""
         if problem.worked is None:
             return None
         prompt, context = [("user", problem.prompt)], model.config.context

@@ -34,8 +34,8 @@ def enough_for(task: Task, settings: WarmUpSettings) -> float:
 
 
 def coldest(success: Mapping[str, float], enough: Mapping[str, float]) -> Warmth:
-    """That of the task that misses its goal by most, or exceeds it by least; if practice is not worth it with
-    some of the tasks, one of these. success, enough: by task."""
+    """That of the task that misses its goal by most, or exceeds it by least. Tasks that are not worth
+    practising yet (WORTH) come first. success, enough: by task."""
 
     def warmth(name: str) -> tuple[bool, float]:
         return success[name] >= min(enough[name], WORTH), success[name] - enough[name]

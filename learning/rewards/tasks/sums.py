@@ -218,7 +218,7 @@ def read_question(
     node = read_sum(asked[1]) if asked else None
     if node is None:
         return None
-    numbers, used = node.numbers(), {step.split()[1] for step in steps(node)}
+    numbers, used = node.numbers(), {one.operator for one in operations(node)}
     small = all(abs(number) < 10**MOST_DIGITS for number in numbers)
     if not (2 <= len(numbers) <= MOST_TERMS and small and used <= set(operators)):
         return None
@@ -231,24 +231,30 @@ def level(problem: Problem) -> str:
     return f"{len(numbers)}x{max(map(len, numbers))}"
 
 
-def steps(node: SumNode) -> list[str]:
-    """One `2 * 4 = 8` per operation, in order of evaluation: inner ones first, left before right."""
+def operations(node: SumNode) -> list[SumNode]:
+    """The node and those inside it that have an operator, in order of evaluation: inner ones first, left
+    before right."""
     if node.left is None or node.right is None:
         return []
-    done = f"{node.left.value} {node.operator} {node.right.value} = {node.value}"
-    return [*steps(node.left), *steps(node.right), done]
+    return [*operations(node.left), *operations(node.right), node]
+
+
+def stated(node: SumNode) -> str:
+    """An operation with its result: `2 * 4 = 8`. Raises ValueError for a number."""
+    if node.left is None or node.right is None:
+        raise ValueError(f"{node.value} is no operation")
+    return f"{node.left.value} {node.operator} {node.right.value} = {node.value}"
 
 
 def problem(node: SumNode, source: str, worked: str = "counted") -> Problem:
     """The question, its answer and the worked steps, one of WORKED."""
-    answer, done = str(node.value), steps(node)
-    form = " ".join(step.split()[1] for step in done)
-    if worked == "counted" and _countable(node):
-        done = list(map(_counted, done))
+    answer, done = str(node.value), operations(node)
+    shown = _counted if worked == "counted" and _countable(node) else stated
+    form = " ".join(one.operator for one in done)
     return Problem(
         f"What is {node.text()}?",
         answer,
-        in_format(", ".join(done), answer),
+        in_format(", ".join(map(shown, done)), answer),
         source,
         _key(node),
         form=form,
@@ -263,25 +269,17 @@ def countable(sums: int, digits: int, *, signed: bool) -> bool:
 
 def _countable(node: SumNode) -> bool:
     """Whether a sum is counted, which depends on its size alone where there are no products."""
-    counts = [one for one in _operations(node) if one.operator in "+-"]
-    added = [one.right.value for one in counts if one.right]
+    added = [one.right.value for one in operations(node) if one.right and one.operator in "+-"]
     numbers = [*node.numbers(), *added]
     digits = max(len(str(abs(number))) for number in numbers)
-    return countable(len(counts), digits, signed=min(numbers) < 0)
+    return countable(len(added), digits, signed=min(numbers) < 0)
 
 
-def _operations(node: SumNode) -> list[SumNode]:
-    if node.left is None or node.right is None:
-        return []
-    return [*_operations(node.left), *_operations(node.right), node]
-
-
-def _counted(step: str) -> str:
-    """A step of `steps`, counted; a product or quotient without its blanks."""
-    left, operator, right, _, value = step.split()
-    if operator in "+-":
-        return counted(int(left), operator, int(right))
-    return f"{left}{operator}{right}={value}"
+def _counted(node: SumNode) -> str:
+    """An operation that is counted; a product or quotient without its blanks."""
+    if node.left and node.right and node.operator in "+-":
+        return counted(node.left.value, node.operator, node.right.value)
+    return stated(node).replace(" ", "")
 
 
 def _key(node: SumNode) -> str:

@@ -11,7 +11,7 @@ from engine.errors import ConfigError, VidyaError
 from learning.rewards.registry import find_task
 from learning.rewards.task import Problem, Split, Task, TaskOptions
 from learning.rewards.tasks.propositions import new_literals, read_literal
-from learning.rewards.tasks.sums import SumNode, join, steps
+from learning.rewards.tasks.sums import SumNode, join, operations, stated
 from learning.rewards.tasks.sums import problem as asked
 from learning.rewards.tasks.syllogism import FORMS, follows, reasoning
 from learning.rewards.verifiers.verified import VerifiedTask
@@ -208,7 +208,8 @@ def test_sums_are_those_of_school() -> None:
     whole = join("-", left, join("/", SumNode(8), SumNode(4)))
     assert whole.text() == "2 * (7 - 3) - 8 / 4"
     assert whole.value == 6
-    assert steps(whole) == ["7 - 3 = 4", "2 * 4 = 8", "8 / 4 = 2", "8 - 2 = 6"]
+    done = list(map(stated, operations(whole)))
+    assert done == ["7 - 3 = 4", "2 * 4 = 8", "8 / 4 = 2", "8 - 2 = 6"]
     assert join("-", SumNode(5), join("-", SumNode(3), SumNode(1))).text() == "5 - (3 - 1)"
     assert join("*", SumNode(5), join("/", SumNode(6), SumNode(2))).text() == "5 * (6 / 2)"
 
