@@ -29,7 +29,7 @@ from learning.practice.options import with_options
 from learning.practice.settings import PracticeSettings
 from learning.practice.tags import as_text, as_tokens
 from learning.rewards.registry import find_task
-from learning.rewards.task import TaskOptions
+from learning.rewards.task import Task, TaskOptions
 
 TASKS = ("syllogism", "propositional_logic")
 ARMS = {"text": as_text, "tokens": as_tokens}
@@ -85,9 +85,9 @@ def parts(result: dict[str, Any]) -> Iterator[str]:
     )
 
 
-def worked_tokens(tokenizer: Tokenizer, task: str, arm: str) -> float:
+def worked_tokens(tokenizer: Tokenizer, task: Task, arm: str) -> float:
     """Mean number of ids of a worked answer, its end included."""
-    problems = find_task(task, TaskOptions()).problems("train", random.Random(0))
+    problems = task.problems("train", random.Random(0))
     return fmean(1 + len(ARMS[arm](tokenizer, next(problems).worked or "")) for _ in range(WORKED))
 
 
@@ -108,7 +108,7 @@ def _measured(
     after = trainer.accuracy()
     practised.close()
     return {
-        "worked": worked_tokens(pupil.tokenizer, task, arm),
+        "worked": worked_tokens(pupil.tokenizer, practised, arm),
         "drawn": fmean(report.length for report in reports),
         "step_tokens": fmean(report.tokens for report in reports),
         "warm_up": last.step,

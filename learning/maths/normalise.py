@@ -18,8 +18,8 @@ class BatchSize:
     tokens: int
     """Of all active answers together."""
     longest: int
-    """Most tokens that such an answer may have: of each problem its own, so that what else is in the batch
-    does not count."""
+    """Most tokens that an answer to the same problem may have. It does not depend on the other problems of
+    the batch."""
 
 
 Normaliser = Callable[[int, BatchSize], float]

@@ -23,8 +23,8 @@ class StepReport(StepFigures):
 
     samples: tuple[Sample, ...] = ()
     counts: Mapping[str, float] = field(default_factory=dict)
-    """Mean of each component that is a count, over those answers that have this component: where several
-    tasks are practised, perhaps one of them has a tool."""
+    """Name of each count among the components -> its mean over the answers that have it. In a mixture of
+    tasks perhaps only one has a tool, so only its answers count calls."""
 
     def figures(self) -> dict[str, Any]:
         """The fields of StepFigures by name."""

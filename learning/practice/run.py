@@ -31,7 +31,7 @@ from learning.objectives.processes import ALONE, ProcessGroup
 from learning.practice.checks.alarms import CountWatch, alarm, fallen_arms, fell
 from learning.practice.figures import MISMATCH, StepReport
 from learning.practice.sampling.rollouts import HeldOut
-from learning.practice.settings import WORTH
+from learning.practice.supply.source import can_begin
 from learning.practice.trainer import GrpoTrainer
 from learning.practice.warm_up import WarmUpReport
 
@@ -215,7 +215,7 @@ class PracticeRun:
             return False
         success = last.success or 0.0
         part = bool(self._best.arms) and self._best.accuracy >= HARD  # of several tasks
-        if success >= min(last.enough, WORTH) or part:
+        if can_begin(success, last.enough) or part:
             outcome.accuracy_warm = outcome.accuracy_after
         elif not any(self._ends()):
             outcome.ended = "too_hard"

@@ -19,7 +19,7 @@ Fits = Callable[[Problem], bool]
 
 @dataclass(frozen=True)
 class Warmth:
-    """How far warm-up has brought the model; of several tasks, the one that is furthest from its goal."""
+    """How far warm-up has brought the model; of several tasks, in the one furthest below its goal."""
 
     success: float
     """Share of right answers, 0 to 1."""
@@ -33,12 +33,17 @@ def enough_for(task: Task, settings: WarmUpSettings) -> float:
     return settings.enough_method if method else settings.enough
 
 
+def can_begin(success: float, enough: float) -> bool:
+    """Whether practice may begin with a task: its success rate has reached WORTH, or a lower goal."""
+    return success >= min(enough, WORTH)
+
+
 def coldest(success: Mapping[str, float], enough: Mapping[str, float]) -> Warmth:
-    """That of the task that misses its goal by most, or exceeds it by least. Tasks that are not worth
-    practising yet (WORTH) come first. success, enough: by task."""
+    """Returns the success rate and the goal of the task whose success rate is furthest below its goal. If
+    practice cannot begin with some of the tasks yet, it is one of these. success, enough: by task."""
 
     def warmth(name: str) -> tuple[bool, float]:
-        return success[name] >= min(enough[name], WORTH), success[name] - enough[name]
+        return can_begin(success[name], enough[name]), success[name] - enough[name]
 
     name = min(success, key=warmth)
     return Warmth(success[name], enough[name])

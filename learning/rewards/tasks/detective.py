@@ -18,7 +18,7 @@ from itertools import dropwhile
 from engine.errors import ConfigError
 from learning.rewards.dialogue import DialogueTask, PartnerTurn
 from learning.rewards.task import Problem, TaskOptions
-from learning.rewards.verifiers.verified import configure, generated
+from learning.rewards.verifiers.verified import check_choice, configure, generated
 from learning.text.normalise import fold
 
 COLOURS = ("red", "blue", "green", "white", "black", "yellow")
@@ -50,10 +50,7 @@ class DetectiveSettings:
             raise ConfigError(f"{self.questions} questions", "give 3 or more: three are needed")
         if not 0.0 <= self.turn_cost <= 0.1:
             raise ConfigError(f"turn_cost is {self.turn_cost}", "give a number from 0 to 0.1")
-        if self.partner not in PARTNERS:
-            raise ConfigError(
-                f"partner is {self.partner!r}", f"choose among: {', '.join(PARTNERS)}"
-            )
+        check_choice("partner", self.partner, PARTNERS)
 
 
 class Keeper:

@@ -20,7 +20,7 @@ from learning.rewards.task import Problem, TaskOptions
 from learning.rewards.tasks.counting import counted, most_characters
 from learning.rewards.verifiers.answer import in_format
 from learning.rewards.verifiers.number import number_score
-from learning.rewards.verifiers.verified import Draw, configure, generated, one_by_one
+from learning.rewards.verifiers.verified import Draw, check_choice, configure, generated, one_by_one
 
 MOST_TERMS, MOST_DIGITS = 4, 2
 """Of a question that a model asks; a number is between -99 and 99."""
@@ -58,7 +58,7 @@ class ChainSettings:
     def __post_init__(self) -> None:
         _check_range("terms", self.min_terms, self.max_terms, 2, 20)
         _check_range("digits", self.min_digits, self.max_digits, 1, 12)
-        _check_worked(self.worked)
+        check_choice("worked", self.worked, WORKED)
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class ArithmeticSettings:
         _check_range("digits", self.min_digits, self.max_digits, 1, 6)
         if not self.operators or not set(self.operators) <= set(_BINDS):
             raise ConfigError(f"operators is {','.join(self.operators)!r}", "choose among + - * /")
-        _check_worked(self.worked)
+        check_choice("worked", self.worked, WORKED)
         if self.max_value < 10**self.max_digits:
             raise ConfigError(
                 f"max_value {self.max_value} is below a number of {self.max_digits} digits",
@@ -232,8 +232,8 @@ def level(problem: Problem) -> str:
 
 
 def operations(node: SumNode) -> list[SumNode]:
-    """The node and those inside it that have an operator, in order of evaluation: inner ones first, left
-    before right."""
+    """All operations of an expression in order of evaluation: what is in brackets or binds tighter first,
+    otherwise from left to right."""
     if node.left is None or node.right is None:
         return []
     return [*operations(node.left), *operations(node.right), node]
@@ -338,11 +338,6 @@ def _task(
         example=example,
         method=counts and settings.worked == "counted",
     )
-
-
-def _check_worked(worked: str) -> None:
-    if worked not in WORKED:
-        raise ConfigError(f"worked is {worked!r}", f"choose among: {', '.join(WORKED)}")
 
 
 def _check_range(what: str, low: int, high: int, least: int, most: int) -> None:

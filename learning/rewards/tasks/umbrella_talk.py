@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from engine.errors import ConfigError
 from learning.rewards.dialogue import DialogueTask, PartnerTurn
 from learning.rewards.task import Problem, TaskOptions
-from learning.rewards.verifiers.verified import configure, generated
+from learning.rewards.verifiers.verified import check_choice, configure, generated
 from learning.text.normalise import fold
 
 FITS = {
@@ -57,11 +57,7 @@ class UmbrellaTalkSettings:
             raise ConfigError(f"known is {self.known}", "give a number from 0 to 1")
         if self.small_talk < 0:
             raise ConfigError(f"small_talk is {self.small_talk}", "give a number from 0 on")
-        if self.partner not in PARTNERS:
-            raise ConfigError(
-                f"partner is {self.partner!r}",
-                f"choose among: {', '.join(PARTNERS)}",
-            )
+        check_choice("partner", self.partner, PARTNERS)
         if not 2 <= self.weathers <= len(FITS):
             raise ConfigError(f"{self.weathers} weathers", f"give a number from 2 to {len(FITS)}")
 

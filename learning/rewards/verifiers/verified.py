@@ -155,6 +155,12 @@ def listed(load: Callable[[], Iterable[Problem]]) -> Supply:
 Settings = TypeVar("Settings")
 
 
+def check_choice(name: str, value: str, choices: Sequence[str]) -> None:
+    """Raises ConfigError if the setting `name` is none of the choices."""
+    if value not in choices:
+        raise ConfigError(f"{name} is {value!r}", f"choose among: {', '.join(choices)}")
+
+
 def configure(kind: type[Settings], options: TaskOptions, name: str) -> Settings:
     """The settings dataclass with the values of options.difficulty; texts are converted to the type of
     the default.

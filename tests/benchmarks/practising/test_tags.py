@@ -15,12 +15,22 @@ from engine.storage.checkpoint import save_model
 from engine.tokenizers.load import load_tokenizer
 from learning.home import Home
 from learning.models.store import SHIPPED
+from learning.practice.supply.arms import difficulty, split_arm
+from learning.rewards.registry import find_task
+from learning.rewards.task import TaskOptions
+
+STATED, COUNTED = "chain_sum worked=stated", "chain_sum"
 
 
-@pytest.mark.parametrize(("task", "share"), [*((task, 0.6) for task in TASKS), ("chain_sum", 0.65)])
-def test_an_answer_takes_fewer_tokens(task: str, share: float) -> None:
-    tokenizer = load_tokenizer(SHIPPED / "10m")
-    text, tokens = (worked_tokens(tokenizer, task, arm) for arm in ARMS)
+@pytest.mark.parametrize(
+    ("arm", "share"), [*((task, 0.6) for task in (*TASKS, STATED)), (COUNTED, 0.65)]
+)
+def test_an_answer_takes_six_tenths_of_the_tokens_and_more_where_it_counts(
+    arm: str, share: float
+) -> None:
+    tokenizer, (name, settings) = load_tokenizer(SHIPPED / "10m"), split_arm(arm)
+    task = find_task(name, TaskOptions(difficulty=difficulty(settings)))
+    text, tokens = (worked_tokens(tokenizer, task, way) for way in ARMS)
     assert 10 < tokens <= share * text
 
 
