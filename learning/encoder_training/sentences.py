@@ -9,16 +9,15 @@ Short ones only: the encoder is asked about questions and lessons. Left out: rea
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from learning.data.corpus import Document, read_documents
+from learning.text.flaws import sentences_of
 
 WORDS = range(2, 29)
 """Words of a sentence that is taken."""
 MOST_CHARACTERS = 160
-_ENDS = re.compile(r"(?<=[.!?])\s+")
 
 
 def sentences(files: Sequence[Path], most: int, rng: random.Random) -> list[str]:
@@ -44,7 +43,7 @@ def _short(document: Document) -> Iterator[str]:
         texts.append(" ".join(texts))
     for text in texts:
         text = " ".join(text.split())
-        parts = _ENDS.split(text)
+        parts = sentences_of(text)
         found = [*parts, text] if len(parts) == 2 else parts
         yield from (
             one for one in found if len(one.split()) in WORDS and len(one) <= MOST_CHARACTERS

@@ -18,6 +18,7 @@ from learning.journal.journal import Journal
 from learning.protocol.records import Turns
 from learning.rewards.reward_model import RewardModel, read
 from learning.rewards.reward_report import Look, Rated, TasteReport
+from learning.text.flaws import sentences_of
 
 ASKS = 60
 """Messages whose candidates are looked at."""
@@ -32,7 +33,6 @@ LEAST_ANSWERS = 5
 """Answers that must have a property, before it is reported."""
 SHOWN_WORDS = 6
 """Words that are reported."""
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=\S)")
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
 
 
@@ -121,7 +121,7 @@ def looks(shown: Sequence[ShownAnswer], scores: Sequence[float], rate: Rate) -> 
 def shortened(text: str) -> list[tuple[str, str]]:
     """(what is taken away, the text without it): the last sentence of several, which is a question back or
     just one more; and the question mark at the end."""
-    sentences, asks = _SENTENCE.split(text), text.rstrip().endswith("?")
+    sentences, asks = sentences_of(text), text.rstrip().endswith("?")
     found = [("a question mark", f"{text.rstrip().rstrip('?')}.")] if asks else []
     if len(sentences) > 1:
         what = "a question back" if asks else "one more sentence"

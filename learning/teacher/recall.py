@@ -16,7 +16,6 @@ stands in the journal is never recalled. Left out: how an answer is made of it (
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -47,6 +46,7 @@ from learning.teacher.relevance import (
     reads_contexts,
 )
 from learning.text.asking import asks_yes_or_no, read_out
+from learning.text.flaws import sentences_of
 from learning.text.kinds.recognise import Asked, asks_for_another, what_is_asked
 from learning.text.normalise import fold
 from personality.book import shipped_book_path
@@ -84,7 +84,6 @@ OWN = Weighing(bias=-2.935, near=4.507, ahead=6.269, answer=0.067, token=-0.031)
 and 60 facts of the tuning half of people.jsonl: 580 questions about them, 272 that none of them answers."""
 READER = Weighing(bias=-1.850, near=4.518, ahead=3.722, answer=0.044, token=0.980, least=0.8)
 """Of models that read contexts. Fitted at 135M on 20 such lessons and 30 facts: 290 and 212 questions."""
-_SENTENCE = re.compile(r"(?<=[.!?])\s+")
 
 
 @dataclass(frozen=True)
@@ -218,7 +217,7 @@ class LessonRecall:
         """Vectors, [P, S], of the message and of each of its sentences; the question may be one of them.
         Computed once per message."""
         if self._last is None or self._last[0] != message:
-            parts = dict.fromkeys([message, *_SENTENCE.split(message.strip())])
+            parts = dict.fromkeys([message, *sentences_of(message)])
             self._last = (message, shipped_encoder().encode(list(parts)))
         return self._last[1]
 

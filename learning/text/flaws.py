@@ -19,6 +19,7 @@ from learning.text.normalise import fold
 RUN = 4
 """Number of consecutive words by which part of a sentence is recognised as taken from a book line."""
 BROKEN = "\ufffd"
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _NO_SPACE_NEEDED = re.compile(r"://|www\.|@|[\\/_=#<>{}\[\]()`|~]|\.\w+\.\w")
 """Matches in addresses, paths and code; such chunks are not checked for missing spaces."""
 _AFTER_MARK = re.compile(r"(?<=[^\W\d_])[!?]+(?=[^\W\d_])")
@@ -62,6 +63,12 @@ def broken(text: str) -> bool:
     return BROKEN in text or any(
         c not in "\n\t\r" and unicodedata.category(c) in ("Cc", "Cs") for c in text
     )
+
+
+def sentences_of(text: str) -> list[str]:
+    """The text in pieces that end with `.`, `!` or `?`, but for the last, which may end in any way. It is cut
+    where white space follows, after abbreviations too."""
+    return _SENTENCE_END.split(text.strip())
 
 
 def ends_sentence(text: str) -> bool:
@@ -163,7 +170,7 @@ class Blends:
 
 def _pieces(text: str) -> Iterator[str]:
     """Yields each folded sentence, and each run of RUN consecutive words within a sentence."""
-    for sentence in re.split(r"(?<=[.!?])\s+", text):
+    for sentence in sentences_of(text):
         words = fold(sentence).split()
         yield " ".join(words)
         for place in range(len(words) - RUN + 1):

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from learning.text.flaws import Blends, broken, chunks, mended, seams
+from learning.text.flaws import Blends, broken, chunks, mended, seams, sentences_of
 from personality.book import read_book, shipped_book_path
 
 DATA = Path(__file__).parents[3] / "benchmarks" / "data"
@@ -271,3 +271,16 @@ def test_no_lesson_is_refused(file: Path) -> None:
         for text in _texts(json.loads(line)):
             assert not broken(text) and not seams(text), text
             assert not blends.blended(text) or text in ANSWERS, text
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        (" Hi there! How are you?\nI am well ", ["Hi there!", "How are you?", "I am well"]),
+        ("Ask Dr. Lee.", ["Ask Dr.", "Lee."]),
+        ("It is 3.5 miles... Really?!", ["It is 3.5 miles...", "Really?!"]),
+        ("", [""]),
+    ],
+)
+def test_sentences_end_where_a_mark_and_white_space_stand(text: str, pieces: list[str]) -> None:
+    assert sentences_of(text) == pieces
