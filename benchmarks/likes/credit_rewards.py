@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.common.pupil import Pupil
+from benchmarks.common.pupil import EARLIER_RATE, Pupil
 from learning.agents.credit import decayed
+from learning.practice.options import with_options
 from learning.practice.settings import CriticSettings, PracticeSettings, WarmUpSettings
 from learning.practice.trainer import GrpoTrainer
 from learning.rewards.task import Problem, RewardWeights, Score, Split
@@ -31,13 +32,16 @@ OFFERED, SAID = 8, 5
 SOLVED, OVER = 0.8, 4
 """Share of right answers, over this many steps, at which a task counts as learned."""
 STEPS = 120
-SETTINGS = PracticeSettings(
-    groups=4,
-    group_size=4,
-    updates=1,
-    max_tokens=32,
-    held_out=16,
-    warm_up=WarmUpSettings(measure_every=4, measured=128, enough=0.09, steps=80),
+SETTINGS = with_options(
+    PracticeSettings(
+        groups=4,
+        group_size=4,
+        updates=1,
+        max_tokens=32,
+        held_out=16,
+        warm_up=WarmUpSettings(measure_every=4, measured=128, enough=0.09, steps=80),
+    ),
+    EARLIER_RATE,
 )
 ARMS: dict[str, PracticeSettings] = {
     "whole answer": SETTINGS,

@@ -17,7 +17,7 @@ from typing import Any
 
 from benchmarks import BenchOptions
 from benchmarks.common.asked import names_asked
-from benchmarks.common.pupil import QUICK_PRACTICE, Kept, Pupil
+from benchmarks.common.pupil import EARLIER_PRACTICE, QUICK_PRACTICE, Kept, Pupil
 from benchmarks.common.report import table
 from benchmarks.common.rows import ReportRows, about_run_of_stem
 from benchmarks.common.scratch import scratch_home
@@ -71,7 +71,9 @@ ARMS: dict[str, Arm] = {
     "rate x 10": Arm(("lr=0.0015",)),
     "three problems": Arm(("few.examples=3", "lr=0.0005")),
 }
-SETTINGS = with_options(PracticeSettings(), ("steps=12", "groups=16", "measure_every=3"))
+SETTINGS = with_options(
+    PracticeSettings(), (*EARLIER_PRACTICE, "steps=12", "groups=16", "measure_every=3")
+)
 QUICK = with_options(SETTINGS, ("steps=2", *QUICK_PRACTICE))
 POINTS = f"{100 * LOST:.0f} points"
 CRITERION = f"""Criterion, written after a pilot (seeds 100 to 103) and before the runs below. A run fails

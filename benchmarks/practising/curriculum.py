@@ -19,7 +19,7 @@ from typing import Any
 
 from benchmarks import BenchOptions
 from benchmarks.common.asked import names_asked, one_asked
-from benchmarks.common.pupil import Pupil
+from benchmarks.common.pupil import EARLIER_PRACTICE, Pupil
 from benchmarks.common.report import deviation, table, with_deviation
 from benchmarks.common.rows import FINGERPRINT, ReportRows
 from benchmarks.common.scratch import scratch_home
@@ -37,6 +37,7 @@ from learning.curriculum.methods import (
 )
 from learning.curriculum.settings import CurriculumSettings
 from learning.models.store import ModelStore
+from learning.practice.options import with_options
 from learning.practice.settings import PracticeSettings
 from learning.practice.supply.arms import difficulty, split_arm
 from learning.practice.supply.mixture import CurriculumSource, TaskMixture
@@ -80,7 +81,7 @@ ARMS: dict[str, Arm] = {
 TARGET = 0.5
 """Held-out accuracy on the even mixture that part "made" counts rollouts to."""
 LEAST = 0.67
-SETTINGS = PracticeSettings(groups=32, held_out=160)
+SETTINGS = with_options(PracticeSettings(groups=32, held_out=160), EARLIER_PRACTICE)
 STEPS, MEASURE_EVERY, LAST_LOOKS = 60, 6, 3
 MADE_STEPS, MADE_GROUPS, MADE_EVERY = 400, 32, 4
 TITLE = "Curriculum: rollouts until an even mixture of eight levels can be done"
@@ -148,7 +149,7 @@ def _sums(options: BenchOptions, missing: Missing) -> Iterator[dict[str, Any]]:
     quick = options.quick
     settings = SETTINGS
     if quick:
-        warm_up = replace(settings.warm_up, steps=1, measured=8, enough=0.0, enough_method=0.0)
+        warm_up = replace(settings.warm_up, steps=1, measured=8, enough=0.0)
         settings = replace(settings, groups=2, held_out=8, updates=1, warm_up=warm_up)
     ladder = {level: _task(level) for level in LADDER}
     with scratch_home(options) as (home, model_name):

@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks import BenchOptions
 from benchmarks.common.asked import count_asked, names_asked
-from benchmarks.common.pupil import QUICK_PRACTICE, Pupil
+from benchmarks.common.pupil import EARLIER_PRACTICE, QUICK_PRACTICE, Pupil
 from benchmarks.common.report import deviation, table, with_deviation
 from benchmarks.common.rows import ReportRows, about_run
 from benchmarks.common.scratch import scratch_home
@@ -58,7 +58,8 @@ CRITERION = (
     "or else it does not matter. The other arms are told as they come. All settings but those named are the "
     "defaults; nothing was tuned."
 )
-QUICK = with_options(PracticeSettings(), QUICK_PRACTICE)
+SETTINGS = with_options(PracticeSettings(), EARLIER_PRACTICE)
+QUICK = with_options(SETTINGS, QUICK_PRACTICE)
 
 
 class Unbuffered(GrpoTrainer):
@@ -87,7 +88,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
                 done = [row["arm"] for row in rows.having(task=task_name, seed=seed)]
                 if not (missing := [arm for arm in arms if arm not in done]):
                     continue
-                settings = QUICK if options.quick else PracticeSettings()
+                settings = QUICK if options.quick else SETTINGS
                 task = find_task(task_name, TaskOptions(needs_field=True))
                 warm, last = Pupil.loaded(folder).warmed_up(task, settings, seed)
                 options.say(f"{task_name}, seed {seed}: warm-up of {last.step} steps")

@@ -21,13 +21,14 @@ from typing import Any
 
 from benchmarks import BenchOptions
 from benchmarks.common.asked import count_asked
-from benchmarks.common.pupil import Pupil
+from benchmarks.common.pupil import EARLIER_RATE, Pupil
 from benchmarks.common.report import deviation, table, with_deviation
 from benchmarks.common.rows import ReportRows, about_run
 from benchmarks.common.scratch import scratch_home
 from engine.errors import ConfigError
 from learning.maths.paired import changes, mcnemar
 from learning.models.store import ModelStore
+from learning.practice.options import with_options
 from learning.practice.sampling.rollouts import HeldOut
 from learning.practice.settings import PracticeSettings, WarmUpSettings
 from learning.practice.trained import trained_weights
@@ -48,12 +49,15 @@ NAME, DATA = "gsm8k", "VIDYA_GSM8K"
 VARIABLES = (DATA, "VIDYA_WARM_UP", "VIDYA_STEPS")
 WAYS = {"calculator": Way("tool_gsm8k", 100), "in words": Way("gsm8k", 220)}
 WARM_UP, STEPS = 60, 20
-SETTINGS = PracticeSettings(
-    groups=8,
-    group_size=8,
-    rows=64,
-    field_below=0,
-    warm_up=WarmUpSettings(batch=16, enough=1.0, measured=32, measure_every=20),
+SETTINGS = with_options(
+    PracticeSettings(
+        groups=8,
+        group_size=8,
+        rows=64,
+        field_below=0,
+        warm_up=WarmUpSettings(batch=16, enough=1.0, measured=32, measure_every=20),
+    ),
+    EARLIER_RATE,
 )
 QUICK = replace(
     SETTINGS,

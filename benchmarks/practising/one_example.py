@@ -20,11 +20,12 @@ import torch
 
 from benchmarks import BenchOptions
 from benchmarks.common.asked import names_asked
-from benchmarks.common.pupil import Pupil
+from benchmarks.common.pupil import EARLIER_PRACTICE, Pupil
 from benchmarks.common.rows import ReportRows, about_run
 from benchmarks.common.scratch import scratch_home
 from benchmarks.practising.one_example_report import Row, tables
 from learning.models.store import ModelStore
+from learning.practice.options import with_options
 from learning.practice.settings import FewSettings, PracticeSettings
 from learning.practice.supply.few import FewSource
 from learning.practice.supply.orders import (
@@ -60,7 +61,7 @@ ORDERS: dict[str, Order] = {
     "hard to easy": hard_to_easy,
     "blocks": blocks,
 }
-SETTINGS = PracticeSettings(updates=1, held_out=200)
+SETTINGS = with_options(PracticeSettings(updates=1, held_out=200), EARLIER_PRACTICE)
 TITLE = "One example, random rewards, and the order of problems"
 CRITERION = (
     'Criterion, written before the first run. Part few: one example is "reproduced" on a task if the mean '

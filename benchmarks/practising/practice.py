@@ -129,9 +129,7 @@ def _session(
 ) -> GrpoTrainer:
     book = book_examples(tokenizer, [shipped_book_path()], model.config.context)
     replay = Replay(model, book, [], own_talk(model, tokenizer, folder))
-    warm_up = WarmUpSettings(
-        enough=1.0, enough_method=1.0, steps=work.warm_up, measure_every=10_000, measured=4
-    )
+    warm_up = WarmUpSettings(enough=1.0, steps=work.warm_up, measure_every=10_000, measured=4)
     settings = PracticeSettings(
         groups=work.groups,
         group_size=work.group_size,

@@ -84,7 +84,7 @@ MINUTES = 60.0
 """Longest time of a run."""
 SETTINGS = PracticeSettings()
 """Of the full run: those of `vidya practice`."""
-QUICK = with_options(SETTINGS, (*QUICK_PRACTICE, "warm_up.enough=0", "warm_up.enough_method=0"))
+QUICK = with_options(SETTINGS, (*QUICK_PRACTICE, "warm_up.enough=0"))
 
 TITLE = "What practice gains"
 VARIABLES = ("VIDYA_TASKS", "VIDYA_MINUTES", "VIDYA_PRACTICE_OPTIONS", "VIDYA_CORPUS")

@@ -20,7 +20,7 @@ from typing import Any
 
 from benchmarks import BenchOptions
 from benchmarks.common.asked import names_asked
-from benchmarks.common.pupil import Pupil
+from benchmarks.common.pupil import EARLIER_PRACTICE, Pupil
 from benchmarks.common.report import deviation, table, with_deviation
 from benchmarks.common.rows import ReportRows, about_run
 from benchmarks.common.scratch import scratch_home
@@ -29,6 +29,7 @@ from learning.curriculum.settings import CurriculumSettings
 from learning.maths.learnability import adversarial, learnability
 from learning.models.store import ModelStore
 from learning.practice.figures import mean
+from learning.practice.options import with_options
 from learning.practice.sampling.rollouts import HeldOut, held_out_problems
 from learning.practice.self_play.trainer import SelfPlayTrainer
 from learning.practice.settings import PracticeSettings, SelfPlaySettings
@@ -57,7 +58,9 @@ GENERATOR = "generator"
 ARMS = ("learnability", GENERATOR, "adversarial")
 """In this order, because the generator has as many tokens as the first."""
 STEPS, MEASURE_EVERY, HELD_OUT = 60, 20, 200
-SETTINGS = PracticeSettings(held_out=16, self_play=SelfPlaySettings(questions=16))
+SETTINGS = with_options(
+    PracticeSettings(held_out=16, self_play=SelfPlaySettings(questions=16)), EARLIER_PRACTICE
+)
 TITLE = "Self-play: sums that the model asks itself"
 CRITERION = (
     "Criterion, written before the first run. In the mean of three seeds: (1) with learnability held-out "
@@ -67,13 +70,13 @@ CRITERION = (
     "mean of its last five steps less than 10 % of its answers are right. "
 )
 PLAN = (
-    "The 10m, seeds 0 to 2, one warm-up a seed until eight in ten answers to sums of two one-digit "
-    "numbers, and a fifth of its questions, are right; the 50 example questions, which have no answers, "
+    "The 10m, seeds 0 to 2, one warm-up a seed until a fifth of its answers to sums of two one-digit "
+    "numbers, and of its questions, are right; the 50 example questions, which have no answers, "
     f"are of all sizes up to four terms and two digits. Then {STEPS} steps of 16 groups of 4 questions, 8 "
     "answers to each different one. The generator's groups have 8 answers too, and it goes on until it has "
     "drawn as many tokens of answers as the learnability arm of its seed. All other settings are the "
-    "defaults. Of these the questions' `kl_reward` (0.2), the batch's deviation in their advantages and the "
-    "groups of answers that an update needs (8) were chosen on seed 11. "
+    "defaults of then (a rate of 1.5e-4). Of these the questions' `kl_reward` (0.2), the batch's deviation "
+    "in their advantages and the groups of answers that an update needs (8) were chosen on seed 11. "
     f"Accuracy is of greedy answers to {HELD_OUT} held-out problems, {HELD_OUT // len(LADDER)} of each of "
     f"the levels {', '.join(LADDER)} (a standard error of at most 3.5 points)."
 )

@@ -19,7 +19,7 @@ from typing import Any
 
 from benchmarks import BenchOptions
 from benchmarks.common.asked import count_asked
-from benchmarks.common.pupil import QUICK_PRACTICE, Pupil
+from benchmarks.common.pupil import EARLIER_PRACTICE, QUICK_PRACTICE, Pupil
 from benchmarks.common.report import table
 from benchmarks.common.rows import ReportRows, about_run
 from benchmarks.common.scratch import scratch_home
@@ -34,7 +34,7 @@ from learning.rewards.task import Task, TaskOptions
 TASKS = ("syllogism", "propositional_logic")
 ARMS = {"text": as_text, "tokens": as_tokens}
 STEPS, WORKED = 15, 300
-SETTINGS = PracticeSettings()
+SETTINGS = with_options(PracticeSettings(), EARLIER_PRACTICE)
 QUICK = with_options(SETTINGS, QUICK_PRACTICE)
 TITLE = "Tags of answers as text and as single tokens"
 CRITERION = (

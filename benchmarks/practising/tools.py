@@ -21,7 +21,7 @@ from typing import Any
 
 from benchmarks import BenchOptions
 from benchmarks.common.asked import count_asked, names_asked
-from benchmarks.common.pupil import Pupil
+from benchmarks.common.pupil import EARLIER_PRACTICE, Pupil
 from benchmarks.common.report import deviation, table, with_deviation
 from benchmarks.common.rows import ReportRows, about_run
 from benchmarks.common.scratch import scratch_home
@@ -29,6 +29,7 @@ from learning.maths.alarm import alarms
 from learning.models.store import ModelStore
 from learning.practice.checks.alarms import CountWatch
 from learning.practice.checks.signs import count_signs
+from learning.practice.options import with_options
 from learning.practice.settings import PracticeSettings
 from learning.practice.trainer import GrpoTrainer
 from learning.rewards.registry import find_task
@@ -65,12 +66,9 @@ MANY, FEW, MORE, NONE = 4.0, 1.5, 0.4, 0.05
 SOON, DOWN = 10, 0.1
 PATIENCE = 3
 """Steps in a row without an update after which an arm ends, as practice does."""
-SETTINGS = PracticeSettings(
-    groups=16,
-    group_size=8,
-    redraws=1,
-    max_tokens=32,
-    held_out=100,
+SETTINGS = with_options(
+    PracticeSettings(groups=16, group_size=8, redraws=1, max_tokens=32, held_out=100),
+    EARLIER_PRACTICE,
 )
 TITLE = "Tools: paid for calls, and paid for right answers"
 CRITERION = (

@@ -50,6 +50,7 @@ CRITERION = (
 )
 SETTINGS = PracticeSettings(
     lr=4e-4,
+    ramp=5,
     groups=16,
     group_size=8,
     updates=1,

@@ -165,7 +165,7 @@ class PracticeRun:
             Evaluation(0, accuracy, outcome.book_before, saved=False, stage="before", by_arm=arms)
         )
         if warm_up is None:
-            warm_up = session.is_cold(self._best, HARD)
+            warm_up = session.is_cold(self._best)
         if warm_up and not self._warm_up():
             return
         alike: list[float] = []

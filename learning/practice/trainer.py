@@ -50,7 +50,7 @@ from learning.practice.sampling.rollouts import (
     held_out_problems,
 )
 from learning.practice.settings import PracticeSettings
-from learning.practice.supply.source import MakeSource, ProblemSource, SingleSource
+from learning.practice.supply.source import MakeSource, ProblemSource, SingleSource, can_begin
 from learning.practice.tags import as_text, with_tags
 from learning.practice.trained import TrainedWeights, WholeModel
 from learning.practice.warm_up import WarmUpReport, warm_up
@@ -173,10 +173,9 @@ class GrpoTrainer:
         """Answers the held-out problems with greedy decoding."""
         return self.roller.held_out(self.model, self._held_out)
 
-    def is_cold(self, look: HeldOut, hard: float) -> bool:
-        """Whether practice should begin with warm-up. look: at the held-out problems. hard: accuracy below
-        which a task is too hard, 0 to 1."""
-        return look.weakest < hard and self.has_worked
+    def is_cold(self, look: HeldOut) -> bool:
+        """Whether practice should begin with warm-up. look: at the held-out problems."""
+        return self.has_worked and not can_begin(look.weakest, self.settings.warm_up.enough)
 
     def warm_up(
         self, report: Callable[[WarmUpReport], None], stop: Callable[[], bool]

@@ -1,7 +1,7 @@
 """Supervised training on worked examples until the success rate suffices for reinforcement learning.
 
-A group whose answers are all wrong or all right gives no gradient, so warm-up ends as soon as the success
-rate suffices (learning.practice.supply.source.Warmth). Book lines and own talk are in every batch.
+It ends as soon as the success rate reaches `enough`. Where hardly any answer is right, groups give no
+gradient; where few are, practice pays guesses. Book lines and own talk are in every batch.
 """
 
 from __future__ import annotations
@@ -73,19 +73,20 @@ def warm_up(
         chosen = source.worked(settings.measured)
         samples = roller.draw(model, chosen, 1, generator).samples
         roller.judged(samples)
-        warmth = source.warmed(samples, settings)
-        last = now(step, loss, warmth.success, warmth.enough)
+        last = now(step, loss, source.warmed(samples, settings.enough))
         report(last)
         return last
 
-    def now(step: int, loss: float, success: float | None, enough: float) -> WarmUpReport:
+    def now(step: int, loss: float, success: float | None) -> WarmUpReport:
         seconds = time.monotonic() - started
-        return WarmUpReport(step, loss, success, seconds, settings.steps, enough, tagged=tagged)
+        return WarmUpReport(
+            step, loss, success, seconds, settings.steps, settings.enough, tagged=tagged
+        )
 
     teach = _lessons(source, settings)
     last = measured(0, math.nan)
     step = 0
-    while (last.success or 0.0) < last.enough and step < settings.steps and not stop():
+    while (last.success or 0.0) < settings.enough and step < settings.steps and not stop():
         encode = partial(settings.tags, roller.tokenizer)
         lines = [_worked(model, roller, problem, encode) for problem in teach()]
         if not tagged and any(roller.tokenizer.own_tags.intersection(line.ids) for line in lines):
@@ -98,7 +99,7 @@ def warm_up(
         if step % settings.measure_every == 0:
             last = measured(step, loss)
         else:
-            report(now(step, loss, None, last.enough))
+            report(now(step, loss, None))
     return replace(last, step=step)
 
 

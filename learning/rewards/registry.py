@@ -26,7 +26,7 @@ SELF_PLAY = ("chain_sum", "basic_arithmetic")
 OPTIONS = {
     TASTE: (
         *("advantages=batch", "kl_reward=0.05", "keep.talk_weight=6"),
-        *("groups=12", "steps=40", "measure_every=5"),
+        *("groups=12", "steps=40", "measure_every=5", "lr=1.5e-4", "ramp=5"),
     )
 }
 """Task name -> options of practice that it has unless others are given. Rewards that are no yes or no are

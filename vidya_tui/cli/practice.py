@@ -63,7 +63,7 @@ from vidya_tui.text.numbers import counted
 @click.option(
     "--warm-up/--no-warm-up",
     default=None,
-    help="Start with worked examples. Default: only if the model cannot do the task at all.",
+    help="Start with worked examples. Default: only if it solves fewer than a fifth.",
 )
 @click.option(
     "--set",

@@ -32,16 +32,9 @@ from learning.practice.sampling.rollouts import (
     share_right,
 )
 from learning.practice.self_play.asking import AskingTask
-from learning.practice.settings import PracticeSettings, WarmUpSettings
+from learning.practice.settings import PracticeSettings
 from learning.practice.supply.mixture import TaskMixture
-from learning.practice.supply.source import (
-    Fits,
-    ProblemSource,
-    SingleSource,
-    Warmth,
-    coldest,
-    enough_for,
-)
+from learning.practice.supply.source import ProblemSource, SingleSource, can_begin
 from learning.practice.trainer import GrpoTrainer
 from learning.protocol.records import AskingFigures
 from learning.rewards.asked import AskedTask
@@ -61,16 +54,15 @@ class Asked:
 
 
 class BothSource(SingleSource):
-    """Answers and questions for warm-up, one of each in turn."""
+    """Answers and questions for warm-up, one of each in turn. A fifth of the questions is enough: a quarter
+    of the examples may not be practised, so the model cannot learn to ask valid ones alone."""
 
-    def __init__(self, both: TaskMixture, rng: random.Random, fits: Fits) -> None:
-        super().__init__(both, rng, fits)
-        self._tasks = both.tasks
-
-    def warmed(self, samples: Sequence[Sample], settings: WarmUpSettings) -> Warmth:
-        """See ProblemSource."""
-        enough = {name: enough_for(task, settings) for name, task in self._tasks.items()}
-        return coldest(right_by_arm(samples), enough)
+    def warmed(self, samples: Sequence[Sample], enough: float) -> float:
+        """See ProblemSource: of the answers, or of the questions if too few of these are valid and fewer
+        than of the answers."""
+        right = right_by_arm(samples)
+        asks = can_begin(right["questions"], enough)
+        return right["answers"] if asks else min(right.values())
 
 
 def askable(task: Task) -> AskedTask:
@@ -124,9 +116,9 @@ class SelfPlayTrainer(GrpoTrainer):
         figures = self._asked.figures
         return Signs(asked=figures.variety) if figures else Signs()
 
-    def is_cold(self, look: HeldOut, hard: float) -> bool:
+    def is_cold(self, look: HeldOut) -> bool:
         """See GrpoTrainer; also if not one question can be practised."""
-        return super().is_cold(look, hard) or not any(
+        return super().is_cold(look) or not any(
             sample.score.success for sample in self._ask().samples
         )
 

@@ -15,8 +15,8 @@ from statistics import pstdev
 from engine.errors import DataError
 from learning.practice.figures import is_dead
 from learning.practice.sampling.rollouts import MISSES, Drawn, Sample, fitting, share_right
-from learning.practice.settings import FewSettings, WarmUpSettings
-from learning.practice.supply.source import Fits, SingleSource, Warmth
+from learning.practice.settings import FewSettings
+from learning.practice.supply.source import Fits, SingleSource
 from learning.protocol.records import ArmFigures
 from learning.rewards.task import Problem, Task
 
@@ -84,9 +84,9 @@ class FewSource:
         """See ProblemSource; new problems, whatever is practised."""
         return self._fresh.worked(count, again)
 
-    def warmed(self, samples: Sequence[Sample], settings: WarmUpSettings) -> Warmth:
+    def warmed(self, samples: Sequence[Sample], enough: float) -> float:
         """See ProblemSource."""
-        return self._fresh.warmed(samples, settings)
+        return self._fresh.warmed(samples, enough)
 
     def arms(self) -> tuple[ArmFigures, ...]:
         """See ProblemSource: of each example, with `variation` as its value; none of more than SHOWN."""

@@ -26,9 +26,8 @@ from learning.practice.sampling.rollouts import (
     right_by_arm,
     share_right,
 )
-from learning.practice.settings import WarmUpSettings
 from learning.practice.supply.arms import label
-from learning.practice.supply.source import Fits, Warmth, coldest, enough_for
+from learning.practice.supply.source import Fits
 from learning.protocol.records import ArmFigures
 from learning.rewards.dialogue import DialogueTask
 from learning.rewards.task import Problem, Score, Split, Task
@@ -95,7 +94,7 @@ class CurriculumSource:
         """choice: among the arms in the order of the mixture; it is changed as they are practised. warm_each:
         whether warm-up brings every arm so far, and not only each task at one of its difficulties."""
         self._choice, self._rng = choice, rng
-        self._tasks, self._names = mixture.tasks, tuple(mixture.tasks)
+        self._names = tuple(mixture.tasks)
         self._streams = {
             name: fitting(TaskMixture({name: task}), random.Random(rng.random()), fits)
             for name, task in mixture.tasks.items()
@@ -173,17 +172,13 @@ class CurriculumSource:
                 found.append(problem)
         return found
 
-    def warmed(self, samples: Sequence[Sample], settings: WarmUpSettings) -> Warmth:
+    def warmed(self, samples: Sequence[Sample], enough: float) -> float:
         """See ProblemSource. A task is warm when one of its arms is; with `warm_each`, when every arm is."""
         best = right_by_arm(samples)
         if not self._warm_each:
             best = best_by_task(best)
-        enough = {
-            self._warmed_as(name): enough_for(task, settings) for name, task in self._tasks.items()
-        }
-        cold = [name for name in self._cold if best.get(name, 1.0) < enough[name]]
-        self._cold = cold or self._cold
-        return coldest(best, enough)
+        self._cold = [name for name in self._cold if best.get(name, 1.0) < enough] or self._cold
+        return min(best.values())
 
     def arms(self) -> tuple[ArmFigures, ...]:
         """See ProblemSource."""

@@ -319,8 +319,6 @@ def _task(
     operators: str,
 ) -> AskedTask:
     """sized: draws a problem of so many digits and terms."""
-    size = (settings.max_terms - 1, settings.max_digits)
-    counts = bool(set(operators) & set("+-")) and countable(*size, signed=settings.allow_negation)
 
     def example(rng: random.Random) -> Problem | None:
         return sized(rng, rng.randint(1, MOST_DIGITS), rng.randint(2, MOST_TERMS))
@@ -336,7 +334,6 @@ def _task(
         read=lambda text: read_question(text, operators, name, settings.worked),
         level=level,
         example=example,
-        method=counts and settings.worked == "counted",
     )
 
 

@@ -51,8 +51,6 @@ class VerifiedTask:
     needs_field: bool = False
     """Whether only an answer field counts; for tasks where a word of the question may be right by
     chance."""
-    method: bool = False
-    """Whether the worked answers show a method that a model has to have learned before it practises."""
     on_close: Callable[[], None] = field(default=lambda: None)
 
     def describe(self) -> str:

@@ -151,7 +151,7 @@ def test_a_run_with_options_practises_adapters_and_resumes_only_with_the_same_op
 
     monkeypatch.setattr(practice_learning, "trained_weights", seen)
     monkeypatch.setenv("VIDYA_TASKS", "chain_sum")
-    monkeypatch.setenv("VIDYA_PRACTICE_OPTIONS", "adapter.at=0 warm_up.enough_method=1")
+    monkeypatch.setenv("VIDYA_PRACTICE_OPTIONS", "adapter.at=0 warm_up.enough=1")
     options = BenchOptions(tmp_path, out=tmp_path / "out", quick=True)
     (run,) = practice_learning.run(options)["runs"]
     assert used == [True] and run["warm_up_steps"] == 1 and run["accuracy_after"] is not None
@@ -159,7 +159,7 @@ def test_a_run_with_options_practises_adapters_and_resumes_only_with_the_same_op
         True
     ]
     told = (tmp_path / "out" / "practice_learning.md").read_text("utf-8")
-    assert "VIDYA_PRACTICE_OPTIONS='adapter.at=0 warm_up.enough_method=1' vidya bench" in told
+    assert "VIDYA_PRACTICE_OPTIONS='adapter.at=0 warm_up.enough=1' vidya bench" in told
     monkeypatch.delenv("VIDYA_PRACTICE_OPTIONS")
     with pytest.raises(DataError, match="another VIDYA_PRACTICE_OPTIONS;"):
         practice_learning.run(options)

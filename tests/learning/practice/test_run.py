@@ -73,8 +73,8 @@ class Scripted:
         right = tuple(n in solved for n in range(self.held_out))
         return HeldOut(right, {"correct": accuracy, **self.paid})
 
-    def is_cold(self, look: HeldOut, hard: float) -> bool:
-        return look.weakest < hard and self.has_worked
+    def is_cold(self, look: HeldOut) -> bool:
+        return look.weakest < 0.2 and self.has_worked
 
     def warm_up(self, report: Callable[[WarmUpReport], None], stop: object) -> WarmUpReport:
         self.warmed = True

@@ -14,7 +14,6 @@ from learning.rewards.tasks.propositions import new_literals, read_literal
 from learning.rewards.tasks.sums import SumNode, join, operations, stated
 from learning.rewards.tasks.sums import problem as asked
 from learning.rewards.tasks.syllogism import FORMS, follows, reasoning
-from learning.rewards.verifiers.verified import VerifiedTask
 
 GENERATED = ["chain_sum", "basic_arithmetic", "syllogism", "propositional_logic"]
 
@@ -168,26 +167,8 @@ def test_sums_of_one_size_are_all_counted_or_all_stated(
         stated = " + " in problem.worked or " - " in problem.worked
         assert stated is not counted
         assert stated or len(problem.worked) < 500
-        assert isinstance(task, VerifiedTask) and task.method is counted
         [score] = task.score(problem, [problem.worked])
         assert score.total == 1.0
-
-
-@pytest.mark.parametrize(
-    ("name", "settings", "method"),
-    [
-        ("chain_sum", {}, True),
-        ("chain_sum", {"worked": "stated"}, False),
-        ("basic_arithmetic", {}, True),
-        ("basic_arithmetic", {"operators": "*,/"}, False),
-        ("syllogism", {}, False),
-    ],
-)
-def test_a_task_shows_a_method_where_it_counts(
-    name: str, settings: dict[str, object], method: bool
-) -> None:
-    task = find_task(name, TaskOptions(difficulty=settings))
-    assert isinstance(task, VerifiedTask) and task.method is method
 
 
 def test_settings_without_a_problem_to_train_on_are_an_error() -> None:

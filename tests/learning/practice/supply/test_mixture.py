@@ -14,9 +14,7 @@ from engine.rollout import Answered
 from learning.curriculum.methods import ArmChoice, Boltzmann, Uniform
 from learning.curriculum.settings import CurriculumSettings
 from learning.practice.sampling.rollouts import Drawn, HeldOut, Sample
-from learning.practice.settings import WarmUpSettings
 from learning.practice.supply.mixture import CurriculumSource, TaskMixture, mean_advantage
-from learning.practice.supply.source import SingleSource, Warmth
 from learning.rewards.registry import find_task
 from learning.rewards.task import Problem, Score, TaskOptions
 from tests.sums import EasySums, Sums
@@ -110,7 +108,7 @@ def test_warm_up_works_at_the_tasks_that_are_cold() -> None:
     def looked(of_easy: float, of_small: float, of_large: float) -> float:
         pairs = zip((easy, small, large), (of_easy, of_small, of_large), strict=True)
         samples = [s for p, right in pairs for s in answered(p, right)]
-        return made.warmed(samples, WarmUpSettings()).success
+        return made.warmed(samples, 0.2)
 
     assert looked(1.0, 0.0, 0.0) == 0.0
     assert {p.arm for p in made.worked(8)} == {"hard most=9", "hard most=99"}
@@ -125,7 +123,7 @@ def test_conversations_are_not_taught_again_when_they_are_warm() -> None:
     talk = find_task("detective", TaskOptions())
     made = source(TaskMixture({"detective": talk, "hard": Sums(9)}))
     chat, hard = made.worked(2)
-    assert made.warmed([*answered(chat, 1), *answered(hard, 0)], WarmUpSettings()).success == 0.0
+    assert made.warmed([*answered(chat, 1), *answered(hard, 0)], 0.2) == 0.0
     assert {problem.arm for problem in made.worked(8, again=0.5)} == {"hard"}
 
 
@@ -135,23 +133,8 @@ def test_where_each_has_to_be_warm_a_new_rung_is_taught_too() -> None:
     made = CurriculumSource(mixture, choice, random.Random(0), lambda _: True, warm_each=True)
     small, large = made.worked(2)
     looked = [*answered(small, 1, 1, 1, 1), *answered(large, 1, 0, 0, 0, 0, 0, 0, 0)]
-    coldest = made.warmed(looked, WarmUpSettings(enough=0.3))
-    assert coldest == Warmth(0.125, 0.3), "that of the coldest"
+    assert made.warmed(looked, 0.3) == 0.125, "that of the coldest"
     assert {p.arm for p in made.worked(8)} == {"hard most=99"}
-
-
-@pytest.mark.parametrize("worked", ["counted", "stated"])
-def test_a_method_is_taught_longer_than_a_form(worked: str) -> None:
-    sums = find_task("chain_sum", TaskOptions(difficulty={"worked": worked}))
-    made = source(TaskMixture({"chain_sum": sums, "hard": Sums(9)}))
-    sum_, hard = made.worked(2)
-    looked = [*answered(sum_, 1, 0), *answered(hard, 1, 0, 0)]
-    goal = 0.8 if worked == "counted" else 0.2
-    assert made.warmed(looked, WarmUpSettings()).enough == goal
-    cold = {problem.arm for problem in made.worked(8)}
-    assert cold == ({"chain_sum"} if worked == "counted" else {"chain_sum", "hard"})
-    alone = SingleSource(sums, random.Random(0), lambda _: True)
-    assert alone.warmed(answered(sum_, 1, 0), WarmUpSettings()) == Warmth(0.5, goal)
 
 
 def test_what_coins_pay_is_nothing_to_be_learned() -> None:
