@@ -24,7 +24,7 @@ from typing import Any
 
 from benchmarks import BenchOptions
 from benchmarks.common.asked import names_asked, number_asked
-from benchmarks.common.pupil import QUICK_PRACTICE, Kept
+from benchmarks.common.pupil import EARLIER_PRACTICE, QUICK_PRACTICE, Kept
 from benchmarks.common.report import deviation, table, with_deviation
 from benchmarks.common.rows import FINGERPRINT, ReportRows
 from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
@@ -64,13 +64,15 @@ class Plan:
     """Accuracy after warm-up at most, and after practice at least, 0 to 1, for its criterion to be met."""
     usual: bool = True
     """Whether it is practised where VIDYA_TASKS is not given."""
+    options: tuple[str, ...] = ()
+    """Options of practice that are not the defaults."""
 
 
 PLANS = (
     Plan("syllogism"),
     Plan("chain_sum"),
     Plan("propositional_logic"),
-    Plan("detective", steps=150, criterion=(0.40, 0.85), usual=False),
+    Plan("detective", steps=150, criterion=(0.40, 0.85), usual=False, options=EARLIER_PRACTICE),
 )
 TALK = 0.05
 """Most rise of the loss on talk in a criterion: what the costliest of the other tasks takes, rounded up."""
@@ -127,7 +129,8 @@ def _practise(
     if not options.quick:
         settings = replace(settings, seconds=60.0 * minutes)
     settings = replace(settings, steps=2 if options.quick else plan.steps)
-    settings = with_options(settings, set_ones)
+    own = () if options.quick else plan.options
+    settings = with_options(settings, (*own, *set_ones))
     model, tokenizer = load_model(folder), load_tokenizer(folder)
     talk = own_talk(model, tokenizer, folder)
     yard = make_yardstick(tokenizer, model, [], talk)

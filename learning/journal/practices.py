@@ -218,6 +218,26 @@ def kept_curriculum(
     return None
 
 
+def warm_up_interrupted(store: Store, task: str, like: Mapping[str, Any]) -> bool:
+    """Whether the newest run of a task was stopped within its warm-up, and some of its weights are in effect.
+    like: `model`, `settings` and `arms` of its record."""
+    row = store.row(
+        """SELECT id FROM practices WHERE task = ? AND json_extract(record, '$.model') = ?
+            AND json_extract(record, '$.settings') = json(?) AND json_extract(record, '$.arms') = json(?)
+        ORDER BY id DESC LIMIT 1""",
+        task,
+        like["model"],
+        json.dumps(like["settings"]),
+        json.dumps(like["arms"]),
+    )
+    if row is None:
+        return False
+    (run,) = listed_practices(store, list(row))
+    ended = run.entry.outcome or {}
+    stopped = ended.get("ended") in ("stopped", "time") and ended["accuracy_warm"] is None
+    return stopped and ended["warm_up_steps"] > 0 and any(holds for _, holds in run.lessons)
+
+
 def joined_rungs(store: Store, model: str, since: float = 0.0) -> tuple[str, ...]:
     """The rungs that have joined in practice of this model (learning.practice.supply.ladder), in order. Not
     those of runs whose lessons were all taken back. model: name of its folder; "": any. since: Unix time in

@@ -45,12 +45,12 @@ class Idle:
     """More practice would be pointless until the next key press."""
     own_over: bool = False
     """More practice of the owner's task alone would be pointless."""
-    warm_up: bool = True
-    """False once warm-up was taken back: until the next key press it would be again."""
+    warm_up: bool | None = None
+    """As in Practise. False once warm-up was taken back: until the next key press it would be again."""
 
     def key(self, now: float) -> None:
         """Records a key press."""
-        self.last_key, self.over, self.own_over, self.warm_up = now, False, False, True
+        self.last_key, self.over, self.own_over, self.warm_up = now, False, False, None
 
     def due(self, now: float, *, busy: bool) -> Practise | None:
         """The request to send to the teacher now, or None. busy: it answers, trains or practises."""
@@ -99,7 +99,7 @@ class Idle:
         if isinstance(event, PracticeDone) and event.idle:
             self.running = False
             goes_on = bool(event.joined) and event.ended in EXHAUSTED
-            if self.warm_up and event.ended == "rolled_back" and not event.steps:
+            if self.warm_up is None and event.ended == "rolled_back" and not event.steps:
                 self.warm_up = False
             elif event.ended in POINTLESS and not goes_on:
                 self._pointless()

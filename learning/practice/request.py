@@ -28,6 +28,7 @@ from learning.journal.practices import (
     joined_rungs,
     kept_curriculum,
     practice_entry,
+    warm_up_interrupted,
 )
 from learning.memory.save_points import LessonSavePoints
 from learning.memory.transaction import WeightTransaction
@@ -105,6 +106,8 @@ class PracticeJob:
         self._saved: int | None = None
         """Journal id of the lesson under which the newest part was saved; None if it was not."""
         self._warm = False
+        """Whether a part of it warmed up to the end."""
+        self._warm_up = request.warm_up
         self._held_out = 0
         self._before = PracticeOutcome()
         """The newest part, of which the figures before it are used."""
@@ -192,10 +195,9 @@ class PracticeJob:
                     signs=watch.signs,
                     advice=watch.advice,
                 )
-                # idle practice requests warm-up always; skip it if the task has no worked answers
+                # only an owner who asks for it now is told that no problem has a worked answer
                 possible = session.has_worked or not (request.idle or request.again)
-                wanted = request.warm_up if possible and not self._warm else False
-                outcome = run.run(warm_up=wanted)
+                outcome = run.run(warm_up=self._warm_up if possible and not self._warm else False)
                 with suppress(CheckpointError):  # without it a new value is learned next time
                     keep_value(session.critic, published.folder, published.version, self._practised)
         finally:
@@ -297,11 +299,13 @@ class PracticeJob:
         names = [split_arm(arm)[0] for arm in request.arms] or [request.task]
         if any(map(reads_data, names)):  # read now, because a run that fails later has no end
             list(islice(self._task.problems("train", random.Random()), len(names)))
+        if self._warm_up is None:
+            self._warm_up = self._goes_on_with_warm_up()
         data = Path(request.data) if request.data else None
         values = named_values(self.settings)
         record = PracticeRecord(
             seed=self.seed,
-            warm_up=request.warm_up,
+            warm_up=self._warm_up,
             settings=request.settings,
             arms=request.arms,
             own_arms=request.own_arms,
@@ -327,8 +331,19 @@ class PracticeJob:
         changed = changed_values(self.settings)
         self._emit(PracticeStarted(request.task, run, self.seed, values, changed, tuple(differs)))
 
+    def _goes_on_with_warm_up(self) -> bool | None:
+        """True if the last run of the same was stopped within its warm-up, else None; the same in all
+        processes."""
+        request, model = self._request, self._transaction.weights.folder.name
+        like = {"model": model, "settings": request.settings, "arms": request.arms}
+        if request.again is not None or not warm_up_interrupted(self._journal, request.task, like):
+            return None
+        return True
+
     def _add(self, part: PracticeOutcome) -> None:
         whole = self._done
+        if part.warm_up_steps and part.accuracy_warm is None:
+            self._warm_up = True  # the next part goes on with it
         self._before = part
         if whole.accuracy_before is None:  # nothing was measured before this part
             self._done = replace(part, seconds=whole.seconds + part.seconds)

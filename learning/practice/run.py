@@ -134,7 +134,7 @@ class PracticeRun:
     _started: float = field(default_factory=time.monotonic)
 
     def run(self, *, warm_up: bool | None) -> PracticeOutcome:
-        """Runs to the end. warm_up: None to warm up only if the task is too hard without. Raises what the
+        """Runs to the end. warm_up: None to warm up where the trainer is cold (`is_cold`). Raises what the
         task or the weights raise; the weights are then those of the last save point."""
         outcome = self._outcome
         try:
@@ -241,7 +241,8 @@ class PracticeRun:
         self._looks += 1
         if self._looks % self.session.settings.warm_up.save_every or not self._examine().passed:
             return
-        if self._best.arms and not self.session.taught_tags:
+        known = self._best.arms or self._best.accuracy >= HARD
+        if known and not self.session.taught_tags:
             now = self.session.look()
             if fallen_arms(self._best, now):
                 return

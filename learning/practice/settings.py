@@ -256,13 +256,12 @@ class PracticeSettings:
     """Optimizer steps per pass, each on its share of the groups; 1 to `groups`."""
     passes: int = 1
     """Passes over the groups, >= 1."""
-    lr: float = 1e-4
+    lr: float = 5e-5
     """Peak learning rate of AdamW, above 0. High for reinforcement learning (others take 1e-6): every step
-    is anchored to the book and to own talk. At 1.5e-4 it costs more talk and gains nothing more
+    is anchored to the book and to own talk. At 1.5e-4 a well warmed-up model loses what it can
     (benchmarks/results/practice_learning.md)."""
     ramp: int = 20
-    """Optimizer steps of linear learning-rate warm-up, >= 1. With 5 a well warmed-up model loses 9 to 25
-    points at first: AdamW's first steps are large, as its moments know few gradients."""
+    """Optimizer steps of linear learning-rate warm-up, >= 1."""
     advantages: Callable[[Tensor], Tensor] = variant(
         "group",
         group="learning.maths.policy:standardised_advantages",

@@ -174,8 +174,13 @@ class GrpoTrainer:
         return self.roller.held_out(self.model, self._held_out)
 
     def is_cold(self, look: HeldOut) -> bool:
-        """Whether practice should begin with warm-up. look: at the held-out problems."""
-        return self.has_worked and not can_begin(look.weakest, self.settings.warm_up.enough)
+        """Whether practice should begin with warm-up: with some task that has worked answers it cannot begin
+        yet. look: at the held-out problems."""
+        taught = {problem.arm for problem in self._held_out if problem.worked is not None}
+        success = look.by_arm() or dict.fromkeys(taught, look.accuracy)
+        success = {arm: success[arm] for arm in taught & success.keys()}
+        enough = self.settings.warm_up.enough
+        return bool(success) and not can_begin(self._source.coldest(success), enough)
 
     def warm_up(
         self, report: Callable[[WarmUpReport], None], stop: Callable[[], bool]

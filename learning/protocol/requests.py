@@ -111,7 +111,8 @@ class Practise:
     data: str | None = None
     """Path of a file with problems; None: the task's own."""
     warm_up: bool | None = None
-    """Whether to begin with worked examples; None: only if the model almost never succeeds at the task."""
+    """Whether to begin with worked examples; None: only if the model solves
+    fewer than a fifth of the problems of some task, or if its last warm-up for these was interrupted."""
     settings: tuple[str, ...] = ()
     """Settings of the task's generator, such as "max_terms=3"."""
     options: tuple[str, ...] = ()

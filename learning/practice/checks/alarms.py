@@ -54,8 +54,11 @@ def fell(best: HeldOut, now: HeldOut) -> bool:
 
 def fallen_arms(before: HeldOut, now: HeldOut) -> str:
     """The arms of which clearly fewer of the same problems are solved than before, with both accuracies;
-    empty if there is none."""
+    empty if there is none. A single task is one arm without a name."""
     was, is_now = before.by_arm(), now.by_arm()
+    if not was:
+        change = f"{before.accuracy:.0%} → {now.accuracy:.0%}"
+        return change if fell(before, now) else ""
     return ", ".join(
         f"{name} {was[name]:.0%} → {is_now[name]:.0%}"
         for name in was

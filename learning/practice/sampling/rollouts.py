@@ -100,11 +100,6 @@ class HeldOut:
         pairs = zip(self.right, self.arms, strict=False)
         return HeldOut(tuple(right for right, name in pairs if name == arm), {})
 
-    @property
-    def weakest(self) -> float:
-        """Accuracy of the task that can be done least, each at the difficulty where it is done best."""
-        return min(best_by_task(self.by_arm()).values(), default=self.accuracy)
-
 
 class RolloutSampler:
     """Samples and scores answers for one task."""

@@ -54,14 +54,14 @@ class Asked:
 
 
 class BothSource(SingleSource):
-    """Answers and questions for warm-up, one of each in turn. A fifth of the questions is enough: a quarter
-    of the examples may not be practised, so the model cannot learn to ask valid ones alone."""
+    """Answers and questions for warm-up, one of each in turn. A fifth of valid questions is enough: the model
+    learns to ask from examples of which a quarter may not be practised."""
 
     def warmed(self, samples: Sequence[Sample], enough: float) -> float:
         """See ProblemSource: of the answers, or of the questions if too few of these are valid and fewer
         than of the answers."""
         right = right_by_arm(samples)
-        asks = can_begin(right["questions"], enough)
+        asks = can_begin(right.get("questions", 0.0), enough)
         return right["answers"] if asks else min(right.values())
 
 

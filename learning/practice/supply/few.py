@@ -8,7 +8,7 @@ Left out: warm-up, which has new problems all the time; worked answers of a few 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import cycle
 from statistics import pstdev
 
@@ -87,6 +87,10 @@ class FewSource:
     def warmed(self, samples: Sequence[Sample], enough: float) -> float:
         """See ProblemSource."""
         return self._fresh.warmed(samples, enough)
+
+    def coldest(self, success: Mapping[str, float]) -> float:
+        """See ProblemSource."""
+        return self._fresh.coldest(success)
 
     def arms(self) -> tuple[ArmFigures, ...]:
         """See ProblemSource: of each example, with `variation` as its value; none of more than SHOWN."""

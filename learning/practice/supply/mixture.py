@@ -27,7 +27,7 @@ from learning.practice.sampling.rollouts import (
     share_right,
 )
 from learning.practice.supply.arms import label
-from learning.practice.supply.source import Fits
+from learning.practice.supply.source import Fits, can_begin
 from learning.protocol.records import ArmFigures
 from learning.rewards.dialogue import DialogueTask
 from learning.rewards.task import Problem, Score, Split, Task
@@ -102,6 +102,8 @@ class CurriculumSource:
         self._warm_each = warm_each
         self._cold = list(dict.fromkeys(map(self._warmed_as, self._names)))
         """Tasks, or arms, that warm-up has not brought far enough."""
+        self._needed: list[str] = []
+        """With `warm_each`, the arms that the first look of warm-up found lacking."""
         self._turns = {warm: cycle(self._names) for warm in (False, True)}
         self._often_wrong = {
             n for n, task in mixture.tasks.items() if isinstance(task, DialogueTask)
@@ -174,15 +176,32 @@ class CurriculumSource:
 
     def warmed(self, samples: Sequence[Sample], enough: float) -> float:
         """See ProblemSource. A task is warm when one of its arms is; with `warm_each`, when every arm is."""
-        best = right_by_arm(samples)
-        if not self._warm_each:
-            best = best_by_task(best)
-        self._cold = [name for name in self._cold if best.get(name, 1.0) < enough] or self._cold
-        return min(best.values())
+        success = self._as_warmed(right_by_arm(samples))
+        if self._warm_each:
+            success = self._needing(success, enough)
+        self._cold = [name for name in self._cold if success.get(name, 1.0) < enough] or self._cold
+        return min(success.values())
+
+    def coldest(self, success: Mapping[str, float]) -> float:
+        """See ProblemSource."""
+        return min(self._as_warmed(success).values())
 
     def arms(self) -> tuple[ArmFigures, ...]:
         """See ProblemSource."""
         return self._figures
+
+    def _as_warmed(self, success: Mapping[str, float]) -> Mapping[str, float]:
+        """The success rate by what is warmed up: of each arm, or of each task in the arm done best."""
+        return success if self._warm_each else best_by_task(success)
+
+    def _needing(self, success: Mapping[str, float], enough: float) -> Mapping[str, float]:
+        """The success rates of the arms for which warm-up began: practice could not begin with them yet, or
+        none is done less often. Other arms may stay below `enough` for ever, and are no reason to go on."""
+        if not self._needed:
+            first = [name for name in success if not can_begin(success[name], enough)]
+            self._needed = first or [min(success, key=lambda name: success[name])]
+            self._cold = [name for name in self._cold if name in self._needed]
+        return {name: success[name] for name in self._needed if name in success} or success
 
     def _warmed_as(self, name: str) -> str:
         """What an arm is warmed up as: its task, or itself."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from learning.practice.sampling.rollouts import Drawn, Sample, fitting, share_right
@@ -42,6 +42,11 @@ class ProblemSource(Protocol):
         0 to 1, in the task that has fewest. enough: the share at which a task is warm."""
         ...
 
+    def coldest(self, success: Mapping[str, float]) -> float:
+        """The least success rate of the tasks that warm-up brings up one by one, 0 to 1. success: by arm,
+        at least one; "" is the arm where there is a single task."""
+        ...
+
     def arms(self) -> tuple[ArmFigures, ...]:
         """Figures of the newest step for each arm; none where there is nothing to choose."""
         ...
@@ -70,6 +75,10 @@ class SingleSource:
     def warmed(self, samples: Sequence[Sample], enough: float) -> float:
         """See ProblemSource."""
         return share_right(samples)
+
+    def coldest(self, success: Mapping[str, float]) -> float:
+        """See ProblemSource."""
+        return min(success.values())
 
     def arms(self) -> tuple[ArmFigures, ...]:
         """None."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 from unittest.mock import patch
 
+import pytest
+
 from learning.journal.journal import Journal
 from learning.journal.practices import (
     KeptCurriculum,
@@ -18,6 +20,7 @@ from learning.journal.practices import (
     practice_entry,
     practice_ids,
     practice_samples,
+    warm_up_interrupted,
 )
 from learning.protocol.events import PracticeSample
 from learning.protocol.records import Lesson, Turn
@@ -109,6 +112,47 @@ def test_a_rung_leaves_with_the_practice_that_it_joined_in(journal: Journal) -> 
     assert joined_rungs(journal, "10m") == ("sums most=1", "sums most=2")
     journal.retract(1)
     assert joined_rungs(journal, "10m") == ("sums most=2",), "nothing was saved of the other"
+
+
+STOPPED = {"ended": "stopped", "warm_up_steps": 5, "accuracy_warm": None}
+
+
+@pytest.mark.parametrize(
+    ("outcome", "interrupted"),
+    [
+        (STOPPED, True),
+        (STOPPED | {"ended": "time"}, True),
+        (STOPPED | {"ended": "too_hard"}, False),
+        (STOPPED | {"accuracy_warm": 0.5}, False),
+        (STOPPED | {"warm_up_steps": 0}, False),
+        (None, False),
+    ],
+)
+def test_a_warm_up_was_interrupted(
+    journal: Journal, outcome: dict[str, Any] | None, interrupted: bool
+) -> None:
+    like = {"model": "10m", "settings": ["most=9"], "arms": []}
+    run = begin_practice(journal, "sums", like)
+    save(journal, "sums")
+    if outcome is not None:
+        end_practice(journal, run, outcome)
+    assert warm_up_interrupted(journal, "sums", like) is interrupted
+    assert not warm_up_interrupted(journal, "sums", like | {"settings": []})
+    assert not warm_up_interrupted(journal, "sums", like | {"model": "49m"})
+    assert not warm_up_interrupted(journal, "logic", like)
+
+
+def test_only_the_newest_run_counts_and_only_while_it_is_in_effect(journal: Journal) -> None:
+    like = {"model": "10m", "settings": (), "arms": ("sums", "logic")}
+    end_practice(journal, begin_practice(journal, "both", like), STOPPED)
+    assert not warm_up_interrupted(journal, "both", like), "nothing was saved"
+    end_practice(journal, begin_practice(journal, "both", like), STOPPED)
+    save(journal, "both")
+    assert warm_up_interrupted(journal, "both", like)
+    journal.retract(1)
+    assert not warm_up_interrupted(journal, "both", like), "it was taken back"
+    end_practice(journal, begin_practice(journal, "both", like), STOPPED | {"accuracy_warm": 0.9})
+    assert not warm_up_interrupted(journal, "both", like), "since then it was finished"
 
 
 def curriculum_run(

@@ -21,7 +21,7 @@ def test_it_begins_after_so_many_minutes_without_a_key() -> None:
     idle.key(600.0)
     assert idle.due(1499.0, busy=False) is None
     assert idle.due(1500.0, busy=True) is None
-    assert idle.due(1500.0, busy=False) == Practise("sums", warm_up=True, idle=True)
+    assert idle.due(1500.0, busy=False) == Practise("sums", idle=True)
     assert idle.due(1501.0, busy=False) is None, "it runs"
 
 
@@ -50,7 +50,7 @@ def test_what_is_pointless_waits_until_the_owner_was_here(ended: str) -> None:
 def test_where_warm_up_was_taken_back_it_goes_on_without_until_the_owner_was_here() -> None:
     idle = Idle(1, "sums", last_key=0.0, others=("chain_sum",))
     first = idle.due(60.0, busy=False)
-    assert first is not None and first.warm_up
+    assert first is not None and first.warm_up is None
     idle.hear(replace(done("rolled_back"), steps=0))
     second = idle.due(61.0, busy=False)
     assert second is not None and second.warm_up is False
@@ -58,7 +58,7 @@ def test_where_warm_up_was_taken_back_it_goes_on_without_until_the_owner_was_her
     assert idle.due(62.0, busy=False) is None, "now it is pointless"
     idle.key(100.0)
     third = idle.due(160.0, busy=False)
-    assert third is not None and third.warm_up
+    assert third is not None and third.warm_up is None
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_what_comes_alone_is_alone_first_and_then_the_others_have_the_night(
     task: str, options: tuple[str, ...]
 ) -> None:
     idle = Idle(1, task, 0.0, options=options, others=OTHERS)
-    assert idle.due(60.0, busy=False) == Practise(task, warm_up=True, options=options, idle=True)
+    assert idle.due(60.0, busy=False) == Practise(task, options=options, idle=True)
     idle.hear(done("steps"))
     assert idle.plan().arms == (), "there is more to learn"
     assert idle.due(90.0, busy=False)
@@ -140,7 +140,7 @@ def test_self_play_is_left_out_where_the_task_has_none() -> None:
 def test_a_rung_that_joins_lets_the_night_go_on() -> None:
     idle = Idle(1, "chain_sum", 0.0)
     first = idle.due(60.0, busy=False)
-    assert first == Practise("chain_sum", warm_up=True, arms=("chain_sum",), climbs=True, idle=True)
+    assert first == Practise("chain_sum", arms=("chain_sum",), climbs=True, idle=True)
     idle.hear(replace(done("solved"), joined=("chain_sum max_terms=3 min_terms=3",)))
     assert idle.due(90.0, busy=False) == first
     idle.hear(replace(done("rolled_back"), joined=("chain_sum max_terms=4 min_terms=4",)))

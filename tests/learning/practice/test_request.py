@@ -16,7 +16,13 @@ from engine.errors import CheckpointError
 from engine.model import Model
 from engine.tokenizers.load import load_tokenizer
 from learning.agents.value import ValueHead
-from learning.journal.practices import listed_practices, practice_ids
+from learning.journal.practices import (
+    end_practice,
+    listed_practices,
+    practice_entries,
+    practice_entry,
+    practice_ids,
+)
 from learning.lessons.learner import Learner
 from learning.practice.critic import VALUE, RolloutCritic
 from learning.practice.report import gains
@@ -107,6 +113,21 @@ def test_what_it_cannot_do_at_all_is_warmed_up_without_being_asked_to(room: Room
 
 
 @pytest.mark.slow
+def test_an_interrupted_warm_up_goes_on_the_next_time(room: Room) -> None:
+    room.practise(warm_up=True, steps=0, options=("warm_up.enough=1",))
+    done, _ = room.practise(steps=1)
+    assert done.accuracy_warm is None, "it can do it"
+    (entry, _) = practice_entries(room.journal)
+    assert entry.outcome is not None
+    interrupted = {"ended": "stopped", "accuracy_warm": None, "warm_up_steps": 5}
+    end_practice(room.journal, entry.id, entry.outcome | interrupted)
+    room.practise(task="hard", warm_up=False, steps=0)
+    done, _ = room.practise(steps=1)
+    assert done.accuracy_warm is not None and done.run is not None
+    assert practice_entry(room.journal, done.run).record["warm_up"], "a repetition does the same"
+
+
+@pytest.mark.slow
 def test_what_a_crash_lost_is_not_said_to_be_known(room: Room, tiny_place: Place) -> None:
     old = (room.folder / "model.safetensors").read_bytes()
     room.practise(warm_up=True, steps=0)
@@ -140,8 +161,14 @@ def test_a_model_that_was_taught_tags_says_so_and_says_them(room: Room) -> None:
     room.teacher.send(Undo())
     room.until(UndoDone)
     assert "<" not in ask(), "the weights before it know none"
-    again, _ = room.practise(task="tagged", warm_up=True, steps=1, options=long)
-    assert (again.warm_up_steps, again.accuracy_after) == (done.warm_up_steps, done.accuracy_after)
+    again, repeated = room.practise(task="tagged", warm_up=True, steps=1, options=long)
+    assert again.accuracy_after == done.accuracy_after
+    first, second = (
+        [e.loss for e in events if isinstance(e, PracticeStage) and e.stage == "warm_up"]
+        for events in (got, repeated)
+    )
+    both = min(len(first), len(second))
+    assert both > 20 and first[:both] == second[:both], "it is taught as at first"
 
 
 def test_a_small_model_is_paid_only_for_an_answer_field(

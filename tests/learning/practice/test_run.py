@@ -74,7 +74,7 @@ class Scripted:
         return HeldOut(right, {"correct": accuracy, **self.paid})
 
     def is_cold(self, look: HeldOut) -> bool:
-        return look.weakest < 0.2 and self.has_worked
+        return look.accuracy < 0.2 and self.has_worked
 
     def warm_up(self, report: Callable[[WarmUpReport], None], stop: object) -> WarmUpReport:
         self.warmed = True
@@ -254,10 +254,10 @@ def test_few_problems_hold_nothing_back_by_chance() -> None:
 
 
 def test_warm_up_is_where_the_best_begins() -> None:
-    session = Scripted([STEP] * 2, accuracies=[0.6, 0.3, 0.35])
+    session = Scripted([STEP] * 2, accuracies=[0.6, 0.5, 0.55], held_out=20)
     outcome, kept, _ = practise(session, warm_up=True)
     assert kept.saved == ["practice: sums, warm-up", "practice: sums, step 2"]
-    assert (outcome.accuracy_warm, outcome.accuracy_after, kept.restored) == (0.3, 0.35, 0)
+    assert (outcome.accuracy_warm, outcome.accuracy_after, kept.restored) == (0.5, 0.55, 0)
     outcome, kept, _ = practise(Scripted([STEP] * 2, success=0.05), warm_up=True)
     assert (outcome.ended, kept.restored) == ("too_hard", 0), "what warm-up gained is published"
 

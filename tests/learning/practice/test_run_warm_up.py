@@ -35,6 +35,13 @@ def test_warm_up_that_costs_another_task_is_taken_back() -> None:
     assert (warmed.accuracy, warmed.by_arm) == (before.accuracy, before.by_arm), "as it was"
 
 
+def test_warm_up_that_costs_the_task_itself_is_taken_back() -> None:
+    """The worked answers of some tasks are often wrong."""
+    outcome, kept, _ = practise(Scripted([STEP] * 2, accuracies=[0.7, 0.3]), warm_up=True)
+    assert (outcome.ended, outcome.steps, kept.saved) == ("rolled_back", 0, [])
+    assert "warm-up cost what was known (70% → 30%)" in outcome.why
+
+
 def test_a_save_point_within_warm_up_is_what_it_goes_back_to() -> None:
     class Slow(TwoTasks):
         def warm_up(self, report: Callable[[WarmUpReport], None], stop: object) -> WarmUpReport:

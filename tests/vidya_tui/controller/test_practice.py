@@ -138,7 +138,7 @@ def test_a_night_practises_the_owners_task_and_others() -> None:
     now[0] = 60.0
     practice.away(busy=False)
     [request] = teacher.requests
-    assert isinstance(request, Practise) and request.idle and request.warm_up
+    assert isinstance(request, Practise) and request.idle and request.warm_up is None
     assert request.arms == ("syllogism", "chain_sum"), "the owner's first, and once"
     assert request.options == ("curriculum.first=0.5",)
 
@@ -197,7 +197,7 @@ def test_idle_hours() -> None:
     practice.away(busy=True)
     assert teacher.requests == []
     practice.away(busy=False)
-    climbing = Practise("syllogism", warm_up=True, arms=("syllogism",), climbs=True, idle=True)
+    climbing = Practise("syllogism", arms=("syllogism",), climbs=True, idle=True)
     assert teacher.requests == [climbing]
     assert practice.running
     words = hear(practice, PracticeDone(**{**vars(DONE), "idle": True}))

@@ -38,6 +38,12 @@ def source(mixture: TaskMixture, choice: ArmChoice | None = None) -> CurriculumS
     return CurriculumSource(mixture, choice, random.Random(0), lambda _: True)
 
 
+def at_night(mixture: TaskMixture) -> CurriculumSource:
+    """Every arm has to be warm."""
+    choice = ArmChoice(len(mixture.tasks), CurriculumSettings(method=Uniform))
+    return CurriculumSource(mixture, choice, random.Random(0), lambda _: True, warm_each=True)
+
+
 def answered(problem: Problem, *right: float) -> tuple[Sample, ...]:
     """A group with these rewards."""
     answer = Answered(0, (5,), (-1.0,), "end")
@@ -129,11 +135,37 @@ def test_conversations_are_not_taught_again_when_they_are_warm() -> None:
 
 def test_where_each_has_to_be_warm_a_new_rung_is_taught_too() -> None:
     mixture = TaskMixture({"hard": Sums(9), "hard most=99": Sums(99)})
-    choice = ArmChoice(2, CurriculumSettings(method=Uniform))
-    made = CurriculumSource(mixture, choice, random.Random(0), lambda _: True, warm_each=True)
+    made = at_night(mixture)
     small, large = made.worked(2)
     looked = [*answered(small, 1, 1, 1, 1), *answered(large, 1, 0, 0, 0, 0, 0, 0, 0)]
     assert made.warmed(looked, 0.3) == 0.125, "that of the coldest"
+    assert {p.arm for p in made.worked(8)} == {"hard most=99"}
+
+
+def test_at_night_warm_up_is_of_what_cannot_be_practised_yet() -> None:
+    """Else a task whose answers warm-up never gets right often enough would keep it going every night."""
+    made = at_night(TaskMixture({"hard": Sums(9), "hard most=99": Sums(99)}))
+    small, large = made.worked(2)
+
+    def looked(of_small: int, of_large: int) -> float:
+        samples = [
+            s
+            for p, n in ((small, of_small), (large, of_large))
+            for s in answered(p, *[1] * n, *[0] * (10 - n))
+        ]
+        return made.warmed(samples, 0.8)
+
+    assert looked(6, 1) == 0.1
+    assert {p.arm for p in made.worked(8)} == {"hard most=99"}
+    assert "hard" in {p.arm for p in made.worked(8, again=0.5)}, "the other is not forgotten"
+    assert looked(6, 9) == 0.9
+
+
+def test_at_night_the_arm_done_least_is_warmed_up_where_all_can_be_practised() -> None:
+    made = at_night(TaskMixture({"hard": Sums(9), "hard most=99": Sums(99)}))
+    small, large = made.worked(2)
+    looked = [*answered(small, 1, 1, 0), *answered(large, 1, 0, 0)]
+    assert made.warmed(looked, 0.8) == pytest.approx(1 / 3)
     assert {p.arm for p in made.worked(8)} == {"hard most=99"}
 
 
@@ -167,8 +199,10 @@ def test_the_weakest_task_is_judged_by_its_best_difficulty() -> None:
     right = (True, False, False, True, None)
     look = HeldOut(right, {}, ("a", "a", "b x=1", "b x=2", "b x=2"))
     assert look.by_arm() == {"a": 0.5, "b x=1": 0.0, "b x=2": 1.0}
-    assert (look.weakest, look.accuracy) == (0.5, 0.5)
-    assert HeldOut((True, True), {}).weakest == 1.0 and HeldOut((True,), {}).by_arm() == {}
+    arms = TaskMixture({"a": Sums(9), "b x=1": Sums(9), "b x=2": Sums(9)})
+    assert (source(arms).coldest(look.by_arm()), look.accuracy) == (0.5, 0.5)
+    assert at_night(arms).coldest(look.by_arm()) == 0.0, "there each has to be warm"
+    assert HeldOut((True,), {}).by_arm() == {}
 
 
 def test_the_gain_of_a_group_is_greatest_at_even_odds() -> None:
