@@ -29,9 +29,17 @@ QUICK_PRACTICE = (
 )
 """Options of practice in a quick run (`vidya bench NAME --quick`)."""
 EARLIER_RATE = ("lr=1.5e-4", "ramp=5")
-"""The defaults of practice until 29 November 2026, for benchmarks whose results are of then."""
+"""The defaults of practice until 29 November 2026, for benchmarks whose results are of then: where their
+texts speak of defaults, these are meant."""
 EARLIER_PRACTICE = (*EARLIER_RATE, "warm_up.enough=0.2")
-"""The same with the goal of warm-up."""
+"""The same, and the earlier goal of warm-up."""
+
+
+def of_defaults() -> dict[str, float]:
+    """What results with the program's own settings of practice say of these: rows of others are no part of
+    the same table."""
+    settings = PracticeSettings()
+    return {"lr": settings.lr, "ramp": settings.ramp, "enough": settings.warm_up.enough}
 
 
 @dataclass(frozen=True)

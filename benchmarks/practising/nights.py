@@ -21,7 +21,7 @@ from typing import Any
 
 from benchmarks import BenchOptions
 from benchmarks.common.asked import one_asked
-from benchmarks.common.pupil import QUICK_PRACTICE, Pupil
+from benchmarks.common.pupil import QUICK_PRACTICE, Pupil, of_defaults
 from benchmarks.common.report import (
     deviation,
     table,
@@ -113,7 +113,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     part = QUICK if options.quick else PARTS[one_asked("VIDYA_NIGHTS_PART", list(PARTS))]
     variables = ["VIDYA_NIGHTS_PART", "VIDYA_CORPUS"]
     command = options.command("nights", seeded=True, variables=variables)
-    about = about_run(options, part.name)
+    about = about_run(options, part.name) | {"practice": of_defaults()}
     rows = ReportRows(options.out, part.name, about, command, part.title, partial(parts, part))
     for seed in options.seeds:
         if len(rows.having(seed=seed)) > part.nights:

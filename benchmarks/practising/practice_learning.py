@@ -24,7 +24,7 @@ from typing import Any
 
 from benchmarks import BenchOptions
 from benchmarks.common.asked import names_asked, number_asked
-from benchmarks.common.pupil import EARLIER_PRACTICE, QUICK_PRACTICE, Kept
+from benchmarks.common.pupil import EARLIER_PRACTICE, QUICK_PRACTICE, Kept, of_defaults
 from benchmarks.common.report import deviation, table, with_deviation
 from benchmarks.common.rows import FINGERPRINT, ReportRows
 from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
@@ -101,6 +101,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     stem = options.stem("practice_learning")
     about: dict[str, Any] = {"model": options.model_name or DEFAULT_MODEL}
     about |= {"options": set_ones or None, FINGERPRINT: fingerprint_of(options)}
+    about["practice"] = of_defaults()
     asked = number_asked("VIDYA_MINUTES")
     minutes = MINUTES if asked is None else asked
     # None where it is the usual, as in results from before it was told

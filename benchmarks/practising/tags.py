@@ -1,6 +1,6 @@
 """Measures practice with the tags of answers as text and as single tokens: tokens, accuracy, processor time.
 
-Each run is a warm-up of the settings of `vidya practice` and then steps of GRPO, without guard and save
+Each run is a warm-up with the settings of `vidya practice` of then, and steps of GRPO, without guard and save
 points. Processor time is that of warm-up and steps, without the looks at held-out problems. VIDYA_TASKS
 selects tasks, separated by commas; VIDYA_STEPS sets the steps (default 15). Runs in the output folder
 are not repeated, so an interrupted benchmark resumes.

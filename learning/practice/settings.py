@@ -53,8 +53,8 @@ class WarmUpSettings:
     measured: int = 96
     """Problems per measurement, with one sampled answer each; >= 1."""
     enough: float = 0.8
-    """Success rate that ends warm-up, 0 to 1. At a fifth a model still guesses, and practice pays guesses.
-    Practice begins at 0.2 too, where warm-up does not get further in its `steps`."""
+    """Success rate that ends warm-up, 0 to 1. At a fifth a model still guesses; practice rewards the lucky
+    guesses, and it learns to guess. If warm-up ends at `steps`, practice begins from 0.2 on."""
     steps: int = 200
     """Most steps, >= 0. With usual settings `syllogism` took about 65 and `chain_sum` 118 to 130;
     `propositional_logic` and `detective` take all."""

@@ -1,7 +1,8 @@
 """Supervised training on worked examples until the success rate suffices for reinforcement learning.
 
 It ends as soon as the success rate reaches `enough`. Where hardly any answer is right, groups give no
-gradient; where few are, practice pays guesses. Book lines and own talk are in every batch.
+gradient; where few are, these are lucky guesses, and practice teaches to guess. Book lines and own talk are
+in every batch.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ from vidya_tui.text.numbers import counted
 @click.option(
     "--warm-up/--no-warm-up",
     default=None,
-    help="Start with worked examples. Default: only if it solves fewer than a fifth.",
+    help="Start with worked examples. Default: only if few problems are solved yet.",
 )
 @click.option(
     "--set",
@@ -145,8 +145,8 @@ def practice(
 
     Of several tasks, or one at several difficulties (`chain_sum max_terms=2 chain_sum max_terms=3`), a
     curriculum chooses the next problems.
-    If the model cannot do the task at all yet, worked examples come first. Ctrl+C ends practice after the
-    current step and keeps what was gained; a second Ctrl+C drops that step.
+    If the model solves fewer than a fifth of the problems, worked examples come first. Ctrl+C ends practice
+    after the current step and keeps what was gained; a second Ctrl+C drops that step.
     """
     wanted = {"--list": listing, "--report": report, "--runs": runs}
     wanted |= {"--samples": samples is not None, "--again": again is not None}

@@ -261,18 +261,12 @@ def problem(node: SumNode, source: str, worked: str = "counted") -> Problem:
     )
 
 
-def countable(sums: int, digits: int, *, signed: bool) -> bool:
-    """Whether so many sums and differences are counted. digits: of the longest number. signed: whether one
-    may be negative."""
-    return most_characters(sums, digits, signed=signed) <= COUNTED
-
-
 def _countable(node: SumNode) -> bool:
     """Whether a sum is counted, which depends on its size alone where there are no products."""
     added = [one.right.value for one in operations(node) if one.right and one.operator in "+-"]
     numbers = [*node.numbers(), *added]
     digits = max(len(str(abs(number))) for number in numbers)
-    return countable(len(added), digits, signed=min(numbers) < 0)
+    return most_characters(len(added), digits, signed=min(numbers) < 0) <= COUNTED
 
 
 def _counted(node: SumNode) -> str:
