@@ -2,8 +2,9 @@
 
 All runs of a seed begin with the same warm-up. Those of the arm `as it comes` are practised with the settings
 of the product when they were first measured; the others fail on purpose: they are paid for something else, or
-the rate is too high. Beside the held-out problems that practice looks at, others are answered, which it does not see. Each run is a row in
-alarms.json and is not made again. VIDYA_ALARMS_ARMS: arms, separated by commas.
+the rate is too high. Beside the held-out problems that practice looks at, others are answered, which it does
+not see. Each run is a row in alarms.json and is not made again.
+VIDYA_ALARMS_ARMS: arms, separated by commas.
 Left out: the signs of a learned reward (benchmarks.likes.taste_practice), and those of tools
 (benchmarks.practising.tools).
 """
