@@ -234,8 +234,8 @@ def warm_up_interrupted(store: Store, task: str, like: Mapping[str, Any]) -> boo
         return False
     (run,) = listed_practices(store, list(row))
     ended = run.entry.outcome or {}
-    stopped = ended.get("ended") in ("stopped", "time") and ended["accuracy_warm"] is None
-    return stopped and ended["warm_up_steps"] > 0 and any(holds for _, holds in run.lessons)
+    stopped = ended.get("ended") in ("stopped", "time") and ended["warm_up_steps"] > 0
+    return stopped and not ended["steps"] and any(holds for _, holds in run.lessons)
 
 
 def joined_rungs(store: Store, model: str, since: float = 0.0) -> tuple[str, ...]:

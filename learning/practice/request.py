@@ -106,7 +106,7 @@ class PracticeJob:
         self._saved: int | None = None
         """Journal id of the lesson under which the newest part was saved; None if it was not."""
         self._warm = False
-        """Whether a part of it warmed up to the end."""
+        """Whether a part of it has gone beyond warm-up."""
         self._warm_up = request.warm_up
         self._held_out = 0
         self._before = PracticeOutcome()
@@ -336,13 +336,12 @@ class PracticeJob:
         processes."""
         request, model = self._request, self._transaction.weights.folder.name
         like = {"model": model, "settings": request.settings, "arms": request.arms}
-        if request.again is not None or not warm_up_interrupted(self._journal, request.task, like):
-            return None
-        return True
+        goes_on = request.again is None and warm_up_interrupted(self._journal, request.task, like)
+        return True if self._team.agree(float(goes_on))[0] else None
 
     def _add(self, part: PracticeOutcome) -> None:
         whole = self._done
-        if part.warm_up_steps and part.accuracy_warm is None:
+        if part.warm_up_steps and not part.steps:
             self._warm_up = True  # the next part goes on with it
         self._before = part
         if whole.accuracy_before is None:  # nothing was measured before this part
@@ -368,5 +367,5 @@ class PracticeJob:
             )
         self._parts += 1
         self._telling.before = self._done.steps
-        self._warm = self._done.accuracy_warm is not None
+        self._warm = self._warm or (part.accuracy_warm is not None and part.steps > 0)
         self._telling.spent(part.steps, part.seconds)

@@ -114,7 +114,7 @@ def test_a_rung_leaves_with_the_practice_that_it_joined_in(journal: Journal) -> 
     assert joined_rungs(journal, "10m") == ("sums most=2",), "nothing was saved of the other"
 
 
-STOPPED = {"ended": "stopped", "warm_up_steps": 5, "accuracy_warm": None}
+STOPPED = {"ended": "stopped", "warm_up_steps": 5, "steps": 0}
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ STOPPED = {"ended": "stopped", "warm_up_steps": 5, "accuracy_warm": None}
         (STOPPED, True),
         (STOPPED | {"ended": "time"}, True),
         (STOPPED | {"ended": "too_hard"}, False),
-        (STOPPED | {"accuracy_warm": 0.5}, False),
+        (STOPPED | {"steps": 1}, False),
         (STOPPED | {"warm_up_steps": 0}, False),
         (None, False),
     ],
@@ -151,7 +151,7 @@ def test_only_the_newest_run_counts_and_only_while_it_is_in_effect(journal: Jour
     assert warm_up_interrupted(journal, "both", like)
     journal.retract(1)
     assert not warm_up_interrupted(journal, "both", like), "it was taken back"
-    end_practice(journal, begin_practice(journal, "both", like), STOPPED | {"accuracy_warm": 0.9})
+    end_practice(journal, begin_practice(journal, "both", like), STOPPED | {"steps": 3})
     assert not warm_up_interrupted(journal, "both", like), "since then it was finished"
 
 

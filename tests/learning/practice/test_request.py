@@ -119,7 +119,7 @@ def test_an_interrupted_warm_up_goes_on_the_next_time(room: Room) -> None:
     assert done.accuracy_warm is None, "it can do it"
     (entry, _) = practice_entries(room.journal)
     assert entry.outcome is not None
-    interrupted = {"ended": "stopped", "accuracy_warm": None, "warm_up_steps": 5}
+    interrupted = {"ended": "stopped", "steps": 0, "warm_up_steps": 5}
     end_practice(room.journal, entry.id, entry.outcome | interrupted)
     room.practise(task="hard", warm_up=False, steps=0)
     done, _ = room.practise(steps=1)
