@@ -42,7 +42,7 @@ def test_practice_prints_its_steps_and_what_it_came_to(gym: Shell) -> None:
     assert [row["step"] for row in steps] == [1, 2, 3]
     assert all(row.keys() >= ASKED for row in steps)
     assert steps[0]["accuracy"] is not None
-    assert rows[0]["event"] == "settings" and rows[0]["options"]["lr"] == "0.00015"
+    assert rows[0]["event"] == "settings" and rows[0]["options"]["lr"] == "5e-05"
     assert rows[1]["event"] == "look" and rows[1]["stage"] == "before"
     assert any(row.get("event") == "warm_up" for row in rows)
     done = rows[-1]
