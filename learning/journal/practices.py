@@ -19,6 +19,8 @@ from learning.protocol.events import PracticeSample
 TIMED = ("seconds", "tokens_per_second")
 """Figures of a step that differ between two runs that are the same."""
 
+RECENT = 50
+"""Runs among which an interrupted warm-up is looked for."""
 LOADED = 300
 """Answers of a run that are read for a screen. A run may have kept tens of thousands."""
 
@@ -218,24 +220,35 @@ def kept_curriculum(
     return None
 
 
-def warm_up_interrupted(store: Store, task: str, like: Mapping[str, Any]) -> bool:
-    """Whether the newest run of a task was stopped within its warm-up, and some of its weights are in effect.
-    like: `model`, `settings` and `arms` of its record."""
-    row = store.row(
-        """SELECT id FROM practices WHERE task = ? AND json_extract(record, '$.model') = ?
-            AND json_extract(record, '$.settings') = json(?) AND json_extract(record, '$.arms') = json(?)
-        ORDER BY id DESC LIMIT 1""",
-        task,
-        like["model"],
-        json.dumps(like["settings"]),
-        json.dumps(like["arms"]),
-    )
-    if row is None:
-        return False
-    (run,) = listed_practices(store, list(row))
-    ended = run.entry.outcome or {}
-    stopped = ended.get("ended") in ("stopped", "time") and ended["warm_up_steps"] > 0
-    return stopped and not ended["steps"] and any(holds for _, holds in run.lessons)
+SAME = ("model", "settings", "arms", "data_mark")
+"""Parts of a record that are equal in runs of the same problems with the same model."""
+
+
+def warm_up_interrupted(store: Store, task: str, record: Mapping[str, Any]) -> bool:
+    """Whether earlier runs of the same ended within a warm-up that they had not taken to its last step, and
+    what they saved is in effect. Runs of which nothing is in effect do not count. record: of the new run."""
+    wanted = json.loads(json.dumps(record))
+    ids = [
+        run
+        for (run,) in store.rows("SELECT id FROM practices WHERE task = ? ORDER BY id DESC", task)
+    ]
+    taken = 0
+    for run in listed_practices(store, ids[:RECENT]):
+        found, ended = run.entry.record, run.entry.outcome or {}
+        other = any(found.get(name) != wanted[name] for name in SAME) or _asks(found) != _asks(
+            wanted
+        )
+        if other or not (run.steps or any(holds for _, holds in run.lessons)):
+            continue
+        if run.steps or ended.get("ended", "stopped") not in ("stopped", "time"):
+            break
+        taken += max(1, ended.get("warm_up_steps", 0))
+    return 0 < taken < int(wanted["options"]["warm_up.steps"])
+
+
+def _asks(record: Mapping[str, Any]) -> bool:
+    """Whether the model asks the questions itself."""
+    return record.get("options", {}).get("self_play.questions", "0") != "0"
 
 
 def joined_rungs(store: Store, model: str, since: float = 0.0) -> tuple[str, ...]:

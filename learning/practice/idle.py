@@ -116,7 +116,7 @@ class Idle:
     def _pointless(self) -> None:
         """The night goes on with the others where the owner's task was practised alone, and else ends."""
         if self.alone and self.others and not self.own_over:
-            self.own_over = True
+            self.own_over, self.warm_up = True, None
         else:
             self.over = True
 

@@ -27,7 +27,7 @@ class PracticeRecord:
 
     seed: int
     warm_up: bool | None
-    """As requested."""
+    """As requested; true where the run goes on with an interrupted warm-up."""
     settings: tuple[str, ...]
     """Of the task, NAME=VALUE."""
     arms: tuple[str, ...]

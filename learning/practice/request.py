@@ -196,7 +196,8 @@ class PracticeJob:
                     advice=watch.advice,
                 )
                 # only an owner who asks for it now is told that no problem has a worked answer
-                possible = session.has_worked or not (request.idle or request.again)
+                asked = request.warm_up and not (request.idle or request.again)
+                possible = session.has_worked or asked
                 outcome = run.run(warm_up=self._warm_up if possible and not self._warm else False)
                 with suppress(CheckpointError):  # without it a new value is learned next time
                     keep_value(session.critic, published.folder, published.version, self._practised)
@@ -299,8 +300,6 @@ class PracticeJob:
         names = [split_arm(arm)[0] for arm in request.arms] or [request.task]
         if any(map(reads_data, names)):  # read now, because a run that fails later has no end
             list(islice(self._task.problems("train", random.Random()), len(names)))
-        if self._warm_up is None:
-            self._warm_up = self._goes_on_with_warm_up()
         data = Path(request.data) if request.data else None
         values = named_values(self.settings)
         record = PracticeRecord(
@@ -325,19 +324,19 @@ class PracticeJob:
             value=tensors_mark(value.tensors.values()) if value else "",
         )
         now, differs = asdict(record), list[str]()
+        if self._warm_up is None and self._goes_on_with_warm_up(now):
+            self._warm_up = now["warm_up"] = True
         if request.again is not None:
             differs = differences(practice_entry(self._journal, request.again).record, now)
         self._telling.run = run = begin_practice(self._journal, request.task, now)
         changed = changed_values(self.settings)
         self._emit(PracticeStarted(request.task, run, self.seed, values, changed, tuple(differs)))
 
-    def _goes_on_with_warm_up(self) -> bool | None:
-        """True if the last run of the same was stopped within its warm-up, else None; the same in all
-        processes."""
-        request, model = self._request, self._transaction.weights.folder.name
-        like = {"model": model, "settings": request.settings, "arms": request.arms}
-        goes_on = request.again is None and warm_up_interrupted(self._journal, request.task, like)
-        return True if self._team.agree(float(goes_on))[0] else None
+    def _goes_on_with_warm_up(self, record: dict[str, Any]) -> bool:
+        """Whether an interrupted warm-up of the same goes on; the same in all processes."""
+        request = self._request
+        goes_on = request.again is None and warm_up_interrupted(self._journal, request.task, record)
+        return bool(self._team.agree(float(goes_on))[0])
 
     def _add(self, part: PracticeOutcome) -> None:
         whole = self._done
@@ -356,7 +355,9 @@ class PracticeJob:
                 steps=whole.steps + part.steps,
                 warm_up_steps=whole.warm_up_steps + part.warm_up_steps,
                 accuracy_before=whole.accuracy_before,
-                accuracy_warm=part.accuracy_warm if self._warm is False else whole.accuracy_warm,
+                accuracy_warm=whole.accuracy_warm
+                if part.accuracy_warm is None
+                else part.accuracy_warm,
                 book_before=whole.book_before,
                 seconds=whole.seconds + part.seconds,
                 alarm=part.alarm or whole.alarm,

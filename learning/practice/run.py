@@ -236,6 +236,7 @@ class PracticeRun:
         """Reports a step of warm-up. Saves now and then, if the guard lets it: warm-up in idle hours is
         interrupted more often than not."""
         self.on_warm_up(report)
+        self._outcome.warm_up_steps = report.step  # in case it is interrupted
         if report.success is None or not report.step:
             return
         self._looks += 1

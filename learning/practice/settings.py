@@ -258,8 +258,8 @@ class PracticeSettings:
     """Passes over the groups, >= 1."""
     lr: float = 5e-5
     """Peak learning rate of AdamW, above 0. High for reinforcement learning (others take 1e-6): every step
-    is anchored to the book and to own talk. At 1.5e-4 a well warmed-up model loses what it can
-    (benchmarks/results/practice_learning.md)."""
+    is anchored to the book and to own talk. At 1.5e-4 a model forgets part of what
+    warm-up taught it (benchmarks/results/practice_learning.md)."""
     ramp: int = 20
     """Optimizer steps of linear learning-rate warm-up, >= 1."""
     advantages: Callable[[Tensor], Tensor] = variant(

@@ -60,8 +60,8 @@ class BothSource(SingleSource):
     def warmed(self, samples: Sequence[Sample], enough: float) -> float:
         """See ProblemSource: of the answers, or of the questions if too few of these are valid and fewer
         than of the answers."""
-        right = right_by_arm(samples)
-        asks = can_begin(right.get("questions", 0.0), enough)
+        right = {"answers": 0.0, "questions": 0.0} | right_by_arm(samples)
+        asks = can_begin(right["questions"], enough)
         return right["answers"] if asks else min(right.values())
 
 

@@ -92,7 +92,7 @@ class CurriculumSource:
         warm_each: bool = False,
     ) -> None:
         """choice: among the arms in the order of the mixture; it is changed as they are practised. warm_each:
-        whether warm-up brings every arm so far, and not only each task at one of its difficulties."""
+        whether each arm is warmed up by itself, and not only each task at one of its difficulties."""
         self._choice, self._rng = choice, rng
         self._names = tuple(mixture.tasks)
         self._streams = {
@@ -175,7 +175,8 @@ class CurriculumSource:
         return found
 
     def warmed(self, samples: Sequence[Sample], enough: float) -> float:
-        """See ProblemSource. A task is warm when one of its arms is; with `warm_each`, when every arm is."""
+        """See ProblemSource. A task is warm when one of its arms is; with `warm_each`, each arm counts by
+        itself."""
         success = self._as_warmed(right_by_arm(samples))
         if self._warm_each:
             success = self._needing(success, enough)
@@ -195,13 +196,15 @@ class CurriculumSource:
         return success if self._warm_each else best_by_task(success)
 
     def _needing(self, success: Mapping[str, float], enough: float) -> Mapping[str, float]:
-        """The success rates of the arms for which warm-up began: practice could not begin with them yet, or
-        none is done less often. Other arms may stay below `enough` for ever, and are no reason to go on."""
+        """The success rates of the arms for which warm-up began: those with which practice could not begin
+        yet, or, where there were none (an interrupted warm-up goes on), those below `enough`. Else an arm
+        that warm-up never brings so far would keep it going every night."""
         if not self._needed:
-            first = [name for name in success if not can_begin(success[name], enough)]
-            self._needed = first or [min(success, key=lambda name: success[name])]
+            cold = [name for name in success if not can_begin(success[name], enough)]
+            cold = cold or [name for name in success if success[name] < enough]
+            self._needed = cold or list(success)
             self._cold = [name for name in self._cold if name in self._needed]
-        return {name: success[name] for name in self._needed if name in success} or success
+        return {name: success[name] for name in self._needed if name in success}
 
     def _warmed_as(self, name: str) -> str:
         """What an arm is warmed up as: its task, or itself."""

@@ -115,44 +115,66 @@ def test_a_rung_leaves_with_the_practice_that_it_joined_in(journal: Journal) -> 
 
 
 STOPPED = {"ended": "stopped", "warm_up_steps": 5, "steps": 0}
+LIKE = {
+    **{"model": "10m", "settings": ("most=9",), "arms": (), "data_mark": ""},
+    "options": {"warm_up.steps": "200", "self_play.questions": "0"},
+}
+
+
+def interrupted(
+    journal: Journal, outcome: dict[str, Any] | None = STOPPED, *, saved: bool = True, **other: Any
+) -> int:
+    """A run of sums like LIKE but for `other`."""
+    run = begin_practice(journal, "sums", LIKE | other)
+    if saved:
+        save(journal, "sums")
+    if outcome is not None:
+        end_practice(journal, run, outcome)
+    return run
 
 
 @pytest.mark.parametrize(
-    ("outcome", "interrupted"),
+    ("outcome", "goes_on"),
     [
         (STOPPED, True),
         (STOPPED | {"ended": "time"}, True),
+        (None, True),
         (STOPPED | {"ended": "too_hard"}, False),
-        (STOPPED | {"steps": 1}, False),
-        (STOPPED | {"warm_up_steps": 0}, False),
-        (None, False),
+        (STOPPED | {"warm_up_steps": 200}, False),
+        ({"ended": "stopped"}, True),
     ],
 )
 def test_a_warm_up_was_interrupted(
-    journal: Journal, outcome: dict[str, Any] | None, interrupted: bool
+    journal: Journal, outcome: dict[str, Any] | None, goes_on: bool
 ) -> None:
-    like = {"model": "10m", "settings": ["most=9"], "arms": []}
-    run = begin_practice(journal, "sums", like)
-    save(journal, "sums")
-    if outcome is not None:
-        end_practice(journal, run, outcome)
-    assert warm_up_interrupted(journal, "sums", like) is interrupted
-    assert not warm_up_interrupted(journal, "sums", like | {"settings": []})
-    assert not warm_up_interrupted(journal, "sums", like | {"model": "49m"})
-    assert not warm_up_interrupted(journal, "logic", like)
+    interrupted(journal, outcome)
+    assert warm_up_interrupted(journal, "sums", LIKE) is goes_on
+    assert not warm_up_interrupted(journal, "logic", LIKE)
+    others: list[dict[str, Any]] = [{"settings": ()}, {"model": "49m"}, {"data_mark": "abc"}]
+    others.append({"options": LIKE["options"] | {"self_play.questions": "16"}})  # type: ignore[operator]
+    for other in others:
+        assert not warm_up_interrupted(journal, "sums", LIKE | other)
 
 
-def test_only_the_newest_run_counts_and_only_while_it_is_in_effect(journal: Journal) -> None:
-    like = {"model": "10m", "settings": (), "arms": ("sums", "logic")}
-    end_practice(journal, begin_practice(journal, "both", like), STOPPED)
-    assert not warm_up_interrupted(journal, "both", like), "nothing was saved"
-    end_practice(journal, begin_practice(journal, "both", like), STOPPED)
-    save(journal, "both")
-    assert warm_up_interrupted(journal, "both", like)
+def test_an_interrupted_warm_up_is_known_until_practice_goes_beyond_it(journal: Journal) -> None:
+    interrupted(journal, saved=False)
+    assert not warm_up_interrupted(journal, "sums", LIKE), "nothing was saved"
+    interrupted(journal)
+    interrupted(journal, saved=False)
+    interrupted(journal, settings=())
+    assert warm_up_interrupted(journal, "sums", LIKE), "others change nothing"
+    last = interrupted(journal)
     journal.retract(1)
-    assert not warm_up_interrupted(journal, "both", like), "it was taken back"
-    end_practice(journal, begin_practice(journal, "both", like), STOPPED | {"steps": 3})
-    assert not warm_up_interrupted(journal, "both", like), "since then it was finished"
+    assert warm_up_interrupted(journal, "sums", LIKE), "the newest stands"
+    add_practice_step(journal, last, 1, {}, [])
+    assert not warm_up_interrupted(journal, "sums", LIKE)
+
+
+def test_warm_ups_that_were_interrupted_again_and_again_end(journal: Journal) -> None:
+    for _ in range(4):
+        assert warm_up_interrupted(journal, "sums", LIKE) is (_ > 0)
+        interrupted(journal, STOPPED | {"warm_up_steps": 60})
+    assert not warm_up_interrupted(journal, "sums", LIKE), "240 steps of 200"
 
 
 def curriculum_run(

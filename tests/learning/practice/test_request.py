@@ -16,13 +16,7 @@ from engine.errors import CheckpointError
 from engine.model import Model
 from engine.tokenizers.load import load_tokenizer
 from learning.agents.value import ValueHead
-from learning.journal.practices import (
-    end_practice,
-    listed_practices,
-    practice_entries,
-    practice_entry,
-    practice_ids,
-)
+from learning.journal.practices import listed_practices, practice_ids
 from learning.lessons.learner import Learner
 from learning.practice.critic import VALUE, RolloutCritic
 from learning.practice.report import gains
@@ -110,21 +104,6 @@ def test_what_it_cannot_do_at_all_is_warmed_up_without_being_asked_to(room: Room
     assert {(e.steps, e.enough) for e in warm} == {(100, 0.2)}, "it is said how long it may take"
     again, _ = room.practise(steps=1)
     assert again.warm_up_steps == 0, "it can do it now"
-
-
-@pytest.mark.slow
-def test_an_interrupted_warm_up_goes_on_the_next_time(room: Room) -> None:
-    room.practise(warm_up=True, steps=0, options=("warm_up.enough=1",))
-    done, _ = room.practise(steps=1)
-    assert done.accuracy_warm is None, "it can do it"
-    (entry, _) = practice_entries(room.journal)
-    assert entry.outcome is not None
-    interrupted = {"ended": "stopped", "steps": 0, "warm_up_steps": 5}
-    end_practice(room.journal, entry.id, entry.outcome | interrupted)
-    room.practise(task="hard", warm_up=False, steps=0)
-    done, _ = room.practise(steps=1)
-    assert done.accuracy_warm is not None and done.run is not None
-    assert practice_entry(room.journal, done.run).record["warm_up"], "a repetition does the same"
 
 
 @pytest.mark.slow

@@ -21,6 +21,7 @@ from learning.practice.idle import Idle
 from learning.practice.report import gains
 from learning.practice.request import PracticeJob
 from learning.practice.run import Interrupted
+from learning.practice.trainer import GrpoTrainer
 from learning.protocol.events import Event, PracticeDone, PracticeStage, PracticeStep, UndoDone
 from learning.protocol.practice_events import PracticeStarted
 from learning.protocol.requests import Undo
@@ -115,15 +116,24 @@ class Nights:
     def on_disk(self) -> dict[str, torch.Tensor]:
         return load_model(self.folder).state_dict()
 
-    def night(self, key_after: int | None, seed: int) -> PracticeDone:
-        """One idle practice. key_after: calls of `pause` before the key; None: no key."""
-        self.calls, events = 0, list[Event]()
+    def night(
+        self,
+        key_after: int | None,
+        seed: int,
+        *,
+        key_after_save: bool = False,
+        goes_on: bool = False,
+    ) -> PracticeDone:
+        """One idle practice. key_after: calls of `pause` before the key; None: no key. key_after_save: the
+        key comes once something was saved. goes_on: after the key a second part of it is practised."""
+        self.calls, events, saves = 0, list[Event](), len(self.saved)
         pressed = False
 
         def pause() -> None:
             nonlocal pressed
             self.calls += 1
-            if key_after is not None and self.calls >= key_after:
+            late = key_after is not None and self.calls >= key_after
+            if late or (key_after_save and not pressed and len(self.saved) > saves):
                 pressed = True
                 raise Interrupted
 
@@ -139,6 +149,9 @@ class Nights:
         )
         try:
             job.practise(lambda: pressed)
+            if goes_on:
+                assert pressed
+                job.practise(lambda: False)
             return job.done()
         finally:
             job.close()
@@ -152,6 +165,30 @@ def nights(tiny_place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(learning.memory.build, "own_talk", lambda *_: [])
     register(monkeypatch)
     yield Nights(tiny_place, monkeypatch)
+
+
+def test_a_warm_up_that_a_key_ended_goes_on_the_next_night(
+    nights: Nights, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Above a fifth too, where a night would not begin with worked examples otherwise."""
+    begun = nights.night(None, 1, key_after_save=True)
+    assert (begun.ended, begun.steps) == ("stopped", 0) and begun.warm_up_steps > 0
+    assert practice_entry(nights.journal, begun.run or 0).record["warm_up"] is None
+    monkeypatch.setattr(GrpoTrainer, "is_cold", lambda *_: False)
+    done = nights.night(None, 2)
+    record = practice_entry(nights.journal, done.run or 0).record
+    assert record["warm_up"] is True and done.accuracy_warm is not None and done.steps
+    done = nights.night(None, 3)
+    assert practice_entry(nights.journal, done.run or 0).record["warm_up"] is None
+
+
+def test_an_interrupted_warm_up_goes_on_in_the_next_part_of_the_same_run(
+    nights: Nights, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cold = iter([True])
+    monkeypatch.setattr(GrpoTrainer, "is_cold", lambda *_: next(cold, False))
+    done = nights.night(None, 1, key_after_save=True, goes_on=True)
+    assert done.steps == TINY.steps and done.accuracy_warm is not None
 
 
 @pytest.mark.parametrize("times", [3, pytest.param(20, marks=pytest.mark.slow)])

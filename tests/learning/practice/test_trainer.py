@@ -71,7 +71,6 @@ def test_it_begins_with_warm_up_where_fewer_than_a_fifth_are_solved(
     enough: float,
     cold: bool,
 ) -> None:
-    """So the next practice goes on with a warm-up that was interrupted."""
     settings = replace(TINY, warm_up=replace(TINY.warm_up, enough=enough))
     session = GrpoTrainer(tiny_model, tiny_tokenizer, Sums(), replay, settings)
     assert session.is_cold(HeldOut(tuple(n < right for n in range(10)), {})) is cold

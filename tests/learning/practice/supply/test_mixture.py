@@ -161,12 +161,14 @@ def test_at_night_warm_up_is_of_what_cannot_be_practised_yet() -> None:
     assert looked(6, 9) == 0.9
 
 
-def test_at_night_the_arm_done_least_is_warmed_up_where_all_can_be_practised() -> None:
-    made = at_night(TaskMixture({"hard": Sums(9), "hard most=99": Sums(99)}))
-    small, large = made.worked(2)
-    looked = [*answered(small, 1, 1, 0), *answered(large, 1, 0, 0)]
+def test_at_night_an_interrupted_warm_up_goes_on_with_what_it_had_not_finished() -> None:
+    made = at_night(
+        TaskMixture({"hard": Sums(9), "hard most=9": Sums(9), "hard most=99": Sums(99)})
+    )
+    whole, small, large = made.worked(3)
+    looked = [*answered(whole, 1, 1), *answered(small, 1, 1, 0), *answered(large, 1, 0, 0)]
     assert made.warmed(looked, 0.8) == pytest.approx(1 / 3)
-    assert {p.arm for p in made.worked(8)} == {"hard most=99"}
+    assert {p.arm for p in made.worked(8)} == {"hard most=9", "hard most=99"}
 
 
 def test_what_coins_pay_is_nothing_to_be_learned() -> None:
