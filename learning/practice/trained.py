@@ -44,6 +44,11 @@ class TrainedWeights(Protocol):
         """Times the learning rate of warm-up."""
         ...
 
+    @property
+    def enough(self) -> float:
+        """Success rate beyond which warm-up does not go, 0 to 1."""
+        ...
+
     def tensors(self) -> list[Tensor]:
         """The tensors to optimise, with gradients enabled."""
         ...
@@ -62,7 +67,7 @@ class WholeModel:
     """Trains all weights of a model in place."""
 
     embeddings = True
-    rate = 1.0
+    rate, enough = 1.0, 1.0
 
     def __init__(self, model: Model) -> None:
         self.trainable = all_weights(model)
@@ -89,7 +94,7 @@ class LowRank:
         """seed: of the adapters' first values."""
         self._model, self._seed = model, seed
         self._settings = LoraSettings(settings.rank, settings.alpha)
-        self.rate = settings.rate
+        self.rate, self.enough = settings.rate, settings.enough
         self.trainable = upper_matrices(model, 0)
         self._adapters: Adapters | None = None
 

@@ -187,7 +187,8 @@ class GrpoTrainer:
     ) -> WarmUpReport:
         """See learning.practice.warm_up."""
         before, settings = self.updates, self.settings.warm_up
-        settings = replace(settings, lr=settings.lr * self._trained.rate)
+        enough = min(settings.enough, self._trained.enough)
+        settings = replace(settings, lr=settings.lr * self._trained.rate, enough=enough)
         if not self._trained.embeddings:
             settings = replace(settings, tags=as_text)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 import torch
@@ -127,7 +128,7 @@ def test_answers_are_drawn_from_the_sums(
     assert report.mismatch < 0.01 and report.kl == pytest.approx(0.0, abs=1e-3)
 
 
-def test_warm_up_of_adapters_has_a_higher_rate_and_teaches_no_new_ids(
+def test_warm_up_of_adapters_has_a_higher_rate_ends_sooner_and_teaches_no_new_ids(
     tiny_model: Model,
     tiny_tokenizer: Tokenizer,
     replay: Replay,
@@ -139,13 +140,17 @@ def test_warm_up_of_adapters_has_a_higher_rate_and_teaches_no_new_ids(
         asked.extend(one for one in given if isinstance(one, WarmUpSettings))
 
     monkeypatch.setattr(learning.practice.trainer, "warm_up", heard)
+    settings = replace(TINY, warm_up=replace(TINY.warm_up, enough=0.7))
     with attached(tiny_model) as low:
         for trained in (low, WholeModel(tiny_model)):
-            own = GrpoTrainer(tiny_model, tiny_tokenizer, Sums(9), replay, TINY, trained=trained)
+            own = GrpoTrainer(
+                tiny_model, tiny_tokenizer, Sums(9), replay, settings, trained=trained
+            )
             own.warm_up(lambda _: None, lambda: True)
     rates = [one.lr / TINY.warm_up.lr for one in asked]
     assert rates == pytest.approx([SMALL.rate, 1.0])
     assert [one.tags for one in asked] == [as_text, as_tokens]
+    assert [one.enough for one in asked] == [SMALL.enough, 0.7]
 
 
 @pytest.mark.slow
