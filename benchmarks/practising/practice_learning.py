@@ -6,8 +6,9 @@ loss on held-out talk (VIDYA_CORPUS) are measured again. Without --model it uses
 
 VIDYA_TASKS selects tasks, separated by commas. Without it all but `detective` are practised, which takes
 longest and has a criterion of its own. VIDYA_MINUTES limits each run (default 60). VIDYA_PRACTICE_OPTIONS
-sets options of `vidya practice` (name=value, separated by blanks). Runs that are in the output folder are not
-repeated, so an interrupted benchmark resumes.
+sets options of `vidya practice` (name=value, separated by blanks). `detective` is practised with the defaults
+of 28 November 2026, because its criterion asks for a start of 40 % at most. Runs that are in the output
+folder are not repeated, so an interrupted benchmark resumes.
 """
 
 from __future__ import annotations
