@@ -6,6 +6,7 @@ import random
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -55,6 +56,13 @@ class Sums:
         right = bool(numbers) and (numbers[-1].lstrip("0") or "0") == str(problem.truth)
         shape = bool(re.fullmatch(r"It is \d+\.", answer))
         return Score.of({"correct": float(right), "format": float(shape)}, self._weights)
+
+
+class Unworked(Sums):
+    """Sums without worked answers."""
+
+    def _problem(self, a: int, b: int) -> Problem:
+        return replace(super()._problem(a, b), worked=None)
 
 
 class EasySums(Sums):

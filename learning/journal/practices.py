@@ -228,12 +228,10 @@ def warm_up_interrupted(store: Store, task: str, record: Mapping[str, Any]) -> b
     """Whether earlier runs of the same ended within a warm-up that they had not taken to its last step, and
     what they saved is in effect. Runs of which nothing is in effect do not count. record: of the new run."""
     wanted = json.loads(json.dumps(record))
-    ids = [
-        run
-        for (run,) in store.rows("SELECT id FROM practices WHERE task = ? ORDER BY id DESC", task)
-    ]
+    sql = "SELECT id FROM practices WHERE task = ? ORDER BY id DESC LIMIT ?"
+    ids = [run for (run,) in store.rows(sql, task, RECENT)]
     taken = 0
-    for run in listed_practices(store, ids[:RECENT]):
+    for run in listed_practices(store, ids):
         found, ended = run.entry.record, run.entry.outcome or {}
         other = any(found.get(name) != wanted[name] for name in SAME) or _asks(found) != _asks(
             wanted

@@ -39,8 +39,7 @@ class ProblemSource(Protocol):
 
     def warmed(self, samples: Sequence[Sample], enough: float) -> float:
         """Hears one sampled answer to each of some problems of warm-up. Returns the share of right answers,
-        0 to 1; of several tasks, of that which has fewest among those for which warm-up goes on. enough: the
-        share at which a task is warm."""
+        0 to 1: the lowest one, if several tasks are warmed up. enough: the share at which a task is warm."""
         ...
 
     def coldest(self, success: Mapping[str, float]) -> float:

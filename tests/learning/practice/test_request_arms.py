@@ -211,6 +211,9 @@ def test_nothing_is_lost_however_often_a_key_ends_it(nights: Nights, times: int)
     saves = len(nights.saved)
     whole = nights.night(None, 99)
     assert whole.steps == TINY.steps
+    assert any(done.accuracy_warm is not None for done in [*ended, whole]), (
+        "warm-up came to its end"
+    )
     assert len(nights.saved) > saves and same(nights.on_disk(), nights.saved[-1])
     reopened = Learner(nights.home, nights.folder, Journal(nights.home.journal_path))
     assert same(reopened.weights.model.state_dict(), nights.saved[-1])

@@ -20,7 +20,7 @@ from learning.memory.replay import Replay
 from learning.objectives.grpo import GrpoReport, grpo_gradients
 from learning.practice.rereading import Reader
 from learning.practice.sampling.buffer import scored_group
-from learning.practice.sampling.rollouts import Drawn, HeldOut, Sample
+from learning.practice.sampling.rollouts import Drawn, Sample
 from learning.practice.settings import PracticeSettings, WarmUpSettings
 from learning.practice.trainer import GrpoTrainer
 from learning.practice.warm_up import WarmUpReport
@@ -58,22 +58,6 @@ def quiet(_: object) -> None:
 
 def never() -> bool:
     return False
-
-
-@pytest.mark.parametrize(
-    ("right", "enough", "cold"), [(1, 0.8, True), (2, 0.8, False), (1, 0.1, False)]
-)
-def test_it_begins_with_warm_up_where_fewer_than_a_fifth_are_solved(
-    tiny_model: Model,
-    tiny_tokenizer: Tokenizer,
-    replay: Replay,
-    right: int,
-    enough: float,
-    cold: bool,
-) -> None:
-    settings = replace(TINY, warm_up=replace(TINY.warm_up, enough=enough))
-    session = GrpoTrainer(tiny_model, tiny_tokenizer, Sums(), replay, settings)
-    assert session.is_cold(HeldOut(tuple(n < right for n in range(10)), {})) is cold
 
 
 @pytest.mark.slow

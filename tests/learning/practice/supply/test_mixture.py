@@ -17,16 +17,9 @@ from learning.practice.sampling.rollouts import Drawn, HeldOut, Sample
 from learning.practice.supply.mixture import CurriculumSource, TaskMixture, mean_advantage
 from learning.rewards.registry import find_task
 from learning.rewards.task import Problem, Score, TaskOptions
-from tests.sums import EasySums, Sums
+from tests.sums import EasySums, Sums, Unworked
 
 GREEDY = CurriculumSettings(method=Boltzmann, temperature=0.05)
-
-
-class Unworked(Sums):
-    """Sums without worked answers."""
-
-    def _problem(self, a: int, b: int) -> Problem:
-        return replace(super()._problem(a, b), worked=None)
 
 
 def two() -> TaskMixture:
