@@ -28,7 +28,7 @@ QUICK_PRACTICE = (
     *("warm_up.steps=1", "warm_up.measured=4", "warm_up.measure_every=1"),
 )
 """Options of practice in a quick run (`vidya bench NAME --quick`)."""
-EARLIER_RATE = ("lr=1.5e-4", "ramp=5")
+EARLIER_RATE = ("lr=1.5e-4", "ramp=5", "adapter.rate=25")
 """The defaults of practice until 29 November 2026, for benchmarks whose results are of then: where their
 texts speak of defaults, these are meant."""
 EARLIER_PRACTICE = (*EARLIER_RATE, "warm_up.enough=0.2")

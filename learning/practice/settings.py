@@ -49,7 +49,8 @@ class WarmUpSettings:
     ramp: int = 10
     """Steps of linear learning-rate warm-up, >= 1."""
     measure_every: int = 2
-    """Steps between measurements of the success rate, >= 1; it can rise by a third in ten steps."""
+    """Fewest steps between measurements of the success rate, >= 1. Far from `enough` there are more, up to
+    ten: a measurement costs as much as a step, and the rate rises by a third in ten steps at most."""
     measured: int = 96
     """Problems per measurement, with one sampled answer each; >= 1."""
     enough: float = 0.8
@@ -63,8 +64,9 @@ class WarmUpSettings:
     )
     """How it teaches the tags of the answer format: as single tokens, where the tokenizer has some, or as
     text, which is half of every answer."""
-    save_every: int = 5
-    """Measurements between save points, >= 1; what passes the guard is kept where warm-up is interrupted."""
+    save_every: int = 10
+    """Fewest steps between save points, >= 1; they come with measurements. What passes the guard is kept
+    where warm-up is interrupted."""
     keep: RetentionSettings = field(default_factory=lambda: RetentionSettings(talk_weight=10.0))
     """Worked examples are far from what the model would say, so own talk weighs more than later."""
 
@@ -123,17 +125,14 @@ class AdapterSettings:
     """Rank of each adapter, >= 1."""
     alpha: float = 64.0
     """An adapter's change is scaled by alpha / rank, above 0."""
-    rate: float = 25.0
-    """Times the learning rate of warm-up, above 0: at the rate of whole models adapters hardly learn."""
-    enough: float = WORTH
-    """Success rate that ends warm-up of adapters, where `warm_up.enough` is higher, 0 to 1. Until eight in
-    ten they forgot the book (benchmarks/results/practice_learning_smollm2-135m.md)."""
+    rate: float = 3.0
+    """Times the learning rate of warm-up and of mending, above 0. At 25 the model forgets the book
+    (benchmarks/results/practice_learning_smollm2-135m.md)."""
 
     def __post_init__(self) -> None:
         """Raises ConfigError."""
         above = {name: 0.0 < getattr(self, name) < math.inf for name in ("alpha", "rate")}
-        enough = 0.0 <= self.enough <= 1.0
-        check(self, at=self.at >= 0, rank=self.rank >= 1, enough=enough, **above)
+        check(self, at=self.at >= 0, rank=self.rank >= 1, **above)
 
 
 @dataclass(frozen=True)

@@ -41,12 +41,7 @@ class TrainedWeights(Protocol):
 
     @property
     def rate(self) -> float:
-        """Times the learning rate of warm-up."""
-        ...
-
-    @property
-    def enough(self) -> float:
-        """Success rate beyond which warm-up does not go, 0 to 1."""
+        """Times the learning rate of warm-up and of mending."""
         ...
 
     def tensors(self) -> list[Tensor]:
@@ -67,7 +62,7 @@ class WholeModel:
     """Trains all weights of a model in place."""
 
     embeddings = True
-    rate, enough = 1.0, 1.0
+    rate = 1.0
 
     def __init__(self, model: Model) -> None:
         self.trainable = all_weights(model)
@@ -94,7 +89,7 @@ class LowRank:
         """seed: of the adapters' first values."""
         self._model, self._seed = model, seed
         self._settings = LoraSettings(settings.rank, settings.alpha)
-        self.rate, self.enough = settings.rate, settings.enough
+        self.rate = settings.rate
         self.trainable = upper_matrices(model, 0)
         self._adapters: Adapters | None = None
 

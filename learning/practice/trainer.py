@@ -111,13 +111,7 @@ class GrpoTrainer:
         )
         if yardstick:
             self.keeper.book_before = yardstick.before(self.keeper.book_recall)
-        self._stepper = Stepper(
-            self._trained.tensors(),
-            settings.lr,
-            what="practice",
-            advice="nothing of it is kept; practise again",
-            team=team,
-        )
+        self._stepper = self._new_stepper(settings.lr, "practice")
         self.step_number = 0
         self._moved = 0
         """How often the weights have moved, which numbers them for the buffers."""
@@ -187,8 +181,7 @@ class GrpoTrainer:
     ) -> WarmUpReport:
         """See learning.practice.warm_up."""
         before, settings = self.updates, self.settings.warm_up
-        enough = min(settings.enough, self._trained.enough)
-        settings = replace(settings, lr=settings.lr * self._trained.rate, enough=enough)
+        settings = replace(settings, lr=settings.lr * self._trained.rate)
         if not self._trained.embeddings:
             settings = replace(settings, tags=as_text)
 
@@ -245,11 +238,15 @@ class GrpoTrainer:
         return replace(report, arms=self._source.arms())
 
     def mend(self, mended: Callable[[], bool]) -> None:
-        """Rehearses book and lessons alone until `mended()` is true (learning.memory.retention)."""
+        """Rehearses book and lessons alone until `mended()` is true (learning.memory.retention). At the rate
+        of warm-up: at that of practice adapters hardly move."""
+        settings = self.settings.warm_up
+        stepper = self._new_stepper(settings.lr * self._trained.rate, "mending")
 
         def step() -> None:
             self.keeper.gradients(self.model, mending=True)
-            self._step()
+            stepper.step(rate=min(1.0, (stepper.count + 1) / settings.ramp))
+            self.updates += 1
 
         self._moved += 1
         rehearse(step, mended)
@@ -369,6 +366,16 @@ class GrpoTrainer:
             self._stepper.clear()
         return reports[0]
 
-    def _step(self, loss: float = 0.0) -> None:
+    def _new_stepper(self, lr: float, what: str) -> Stepper:
+        """An optimizer of what is trained, without state."""
+        return Stepper(
+            self._trained.tensors(),
+            lr,
+            what=what,
+            advice="nothing of it is kept; practise again",
+            team=self.team,
+        )
+
+    def _step(self, loss: float) -> None:
         self._stepper.step(loss, min(1.0, (self._stepper.count + 1) / self.settings.ramp))
         self.updates += 1

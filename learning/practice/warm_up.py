@@ -30,6 +30,11 @@ from learning.practice.supply.source import ProblemSource
 from learning.practice.tags import introduce_tags
 from learning.rewards.task import Problem
 
+RISE = 1 / 30
+"""Fastest usual rise of the success rate in a step of warm-up."""
+LONGEST = 10
+"""Most steps between two measurements, unless `measure_every` is more."""
+
 
 @dataclass(frozen=True)
 class WarmUpReport:
@@ -86,7 +91,7 @@ def warm_up(
 
     teach = _lessons(source, settings)
     last = measured(0, math.nan)
-    step = 0
+    step, due = 0, _until_measured(last, settings)
     while (last.success or 0.0) < settings.enough and step < settings.steps and not stop():
         encode = partial(settings.tags, roller.tokenizer)
         lines = [_worked(model, roller, problem, encode) for problem in teach()]
@@ -97,11 +102,18 @@ def warm_up(
         keeper.gradients(model, settings.keep)
         loss = stepper.step(loss, min(1.0, (step + 1) / settings.ramp))
         step += 1
-        if step % settings.measure_every == 0:
+        if step >= due or step == settings.steps:
             last = measured(step, loss)
+            due = step + _until_measured(last, settings)
         else:
             report(now(step, loss, None))
     return replace(last, step=step)
+
+
+def _until_measured(last: WarmUpReport, settings: WarmUpSettings) -> int:
+    """Steps until the success rate is measured again: those in which it could reach `enough`."""
+    steps = math.floor((settings.enough - (last.success or 0.0)) / RISE)
+    return max(settings.measure_every, min(LONGEST, steps))
 
 
 def _lessons(source: ProblemSource, settings: WarmUpSettings) -> Callable[[], list[Problem]]:

@@ -15,6 +15,7 @@ from engine.packed import packed
 from engine.storage.checkpoint import load_model
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.memory.replay import Replay
+from learning.memory.retention import ROUNDS, STEPS
 from learning.practice.sampling.rollouts import RolloutSampler
 from learning.practice.settings import AdapterSettings, WarmUpSettings
 from learning.practice.tags import as_text, as_tokens
@@ -128,7 +129,7 @@ def test_answers_are_drawn_from_the_sums(
     assert report.mismatch < 0.01 and report.kl == pytest.approx(0.0, abs=1e-3)
 
 
-def test_warm_up_of_adapters_has_a_higher_rate_ends_sooner_and_teaches_no_new_ids(
+def test_warm_up_of_adapters_has_a_higher_rate_and_teaches_no_new_ids(
     tiny_model: Model,
     tiny_tokenizer: Tokenizer,
     replay: Replay,
@@ -140,17 +141,28 @@ def test_warm_up_of_adapters_has_a_higher_rate_ends_sooner_and_teaches_no_new_id
         asked.extend(one for one in given if isinstance(one, WarmUpSettings))
 
     monkeypatch.setattr(learning.practice.trainer, "warm_up", heard)
-    settings = replace(TINY, warm_up=replace(TINY.warm_up, enough=0.7))
     with attached(tiny_model) as low:
         for trained in (low, WholeModel(tiny_model)):
-            own = GrpoTrainer(
-                tiny_model, tiny_tokenizer, Sums(9), replay, settings, trained=trained
-            )
+            own = GrpoTrainer(tiny_model, tiny_tokenizer, Sums(9), replay, TINY, trained=trained)
             own.warm_up(lambda _: None, lambda: True)
     rates = [one.lr / TINY.warm_up.lr for one in asked]
     assert rates == pytest.approx([SMALL.rate, 1.0])
     assert [one.tags for one in asked] == [as_text, as_tokens]
-    assert [one.enough for one in asked] == [SMALL.enough, 0.7]
+
+
+def test_mending_moves_adapters_at_the_rate_of_warm_up(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, replay: Replay
+) -> None:
+    """With the rate of practice, which is that of whole models, mending of adapters changed nothing."""
+    settings = replace(TINY, lr=1e-9, warm_up=replace(TINY.warm_up, lr=5e-4, ramp=1))
+    with attached(tiny_model) as trained:
+        session = GrpoTrainer(
+            tiny_model, tiny_tokenizer, Sums(9), replay, settings, trained=trained
+        )
+        before = session.keeper.gradients(tiny_model)
+        session.mend(lambda: False)
+        assert session.keeper.gradients(tiny_model) < 0.9 * before
+        assert session.updates == ROUNDS * STEPS
 
 
 @pytest.mark.slow

@@ -12,7 +12,9 @@ from engine.tokenizers.tokenizer import Tokenizer
 from learning.memory.replay import Replay
 from learning.practice.sampling.rollouts import RolloutSampler
 from learning.practice.settings import PracticeSettings, WarmUpSettings
+from learning.practice.supply.source import SingleSource
 from learning.practice.trainer import GrpoTrainer
+from learning.practice.warm_up import WarmUpReport
 from tests.sums import Sums
 
 WARM_UP = WarmUpSettings(batch=4, measured=2, measure_every=9, enough=1.0, steps=3)
@@ -55,6 +57,34 @@ def test_without_a_number_they_are_new_in_every_step(
 ) -> None:
     _warm_up(tiny_model, tiny_tokenizer, replay, examples=0)
     assert len(taught) == 12 and taught[4:8] != taught[:4]
+
+
+@pytest.mark.parametrize(
+    ("rates", "measured"),
+    [
+        ([0.0, 0.1, 0.5, 0.7, 0.75, 0.8], [0, 10, 20, 29, 32, 34]),
+        ([0.79, 0.79, 0.79, 0.8], [0, 2, 4, 6]),
+        ([0.0] * 6, [0, 10, 20, 30, 36]),
+    ],
+)
+def test_the_success_rate_is_measured_when_it_may_suffice_and_at_the_end(
+    rates: list[float],
+    measured: list[int],
+    tiny_model: Model,
+    tiny_tokenizer: Tokenizer,
+    replay: Replay,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    coming = iter(rates)
+    monkeypatch.setattr(SingleSource, "warmed", lambda *_: next(coming))
+    own = replace(WARM_UP, measure_every=2, enough=0.8, steps=36)
+    trainer = GrpoTrainer(
+        tiny_model, tiny_tokenizer, Sums(), replay, replace(SETTINGS, warm_up=own)
+    )
+    reports: list[WarmUpReport] = []
+    last = trainer.warm_up(reports.append, lambda: False)
+    assert [one.step for one in reports if one.success is not None] == measured
+    assert last.step == measured[-1]
 
 
 def test_a_number_below_zero_is_refused() -> None:
