@@ -11,11 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.processor import processor
+from learning.practice.options import practice_options
+from learning.protocol.requests import Practise
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from engine.model import Model
+    from learning.journal.practices import PracticeEntry
 
 PACKAGES = ("vidya", "torch", "numpy", "tiktoken", "tokenizers", "reasoning-gym", "math-verify")
 """Packages on which the figures of a run depend."""
@@ -62,6 +65,25 @@ class PracticeRecord:
     """As requested."""
     value: str = ""
     """Hash of the critic's value that it began with; "" where none was learned before."""
+
+
+def repetition(entry: PracticeEntry) -> Practise:
+    """The request that repeats a run, without the options that this version does not have."""
+    record = entry.record
+    known = {option.name for option in practice_options()}
+    words = [f"{name}={value}" for name, value in record["options"].items() if name in known]
+    return Practise(
+        entry.task,
+        data=record["data"],
+        warm_up=record["warm_up"],
+        settings=tuple(record["settings"]),
+        arms=tuple(record.get("arms", ())),
+        own_arms=record.get("own_arms", 1),
+        climbs=record.get("climbs", False),
+        options=tuple(words),
+        seed=record["seed"],
+        again=entry.id,
+    )
 
 
 def data_mark(path: Path | None) -> str:
@@ -115,6 +137,12 @@ def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
         was, is_ = (one.get(name) for one in (then, now))
         if None not in (was, is_) and was != is_:  # an older record lacks some
             found.append(f"{name}: {was} then, {is_} now")
+    for name, value in then["options"].items():
+        if name not in now["options"]:
+            found.append(f"this version has no option {name} ({value} then)")
+    for name, value in now["options"].items():
+        if name not in then["options"]:
+            found.append(f"the version of then had no option {name} ({value} now)")
     names = sorted({*then["packages"], *now["packages"]})
     for name in names:
         was, is_ = (part["packages"].get(name, "none") for part in (then, now))

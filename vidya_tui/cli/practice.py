@@ -314,22 +314,10 @@ def _check(request: Practise) -> None:
 def _again(run: int, options: Options) -> Practise:
     """The request that repeats a run. Raises NotFound."""
     from learning.journal.practices import practice_entry
+    from learning.practice.record import repetition
 
     with open_journal(options) as journal:
-        entry = practice_entry(journal, run)
-    record = entry.record
-    return Practise(
-        entry.task,
-        data=record["data"],
-        warm_up=record["warm_up"],
-        settings=tuple(record["settings"]),
-        arms=tuple(record.get("arms", ())),
-        own_arms=record.get("own_arms", 1),
-        climbs=record.get("climbs", False),
-        options=tuple(f"{name}={value}" for name, value in record["options"].items()),
-        seed=record["seed"],
-        again=run,
-    )
+        return repetition(practice_entry(journal, run))
 
 
 def _compare(run: int, now: int, options: Options) -> None:

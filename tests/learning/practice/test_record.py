@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from learning.practice.record import differences
+from learning.journal.practices import PracticeEntry
+from learning.practice.options import practice_options
+from learning.practice.record import differences, repetition
 
 RECORD: dict[str, Any] = {
     "weights": "a",
@@ -18,6 +20,7 @@ RECORD: dict[str, Any] = {
     "device": "cpu",
     "processes": 1,
     "value": "",
+    "options": {"lr": "5e-05"},
     "packages": {"torch": "2.13.0"},
 }
 
@@ -37,9 +40,24 @@ def test_nothing_differs_from_itself() -> None:
         ("value", "b", "its critic began with another value"),
         ("weights", "b", "it began with other weights (version 3 of 10m)"),
         ("data_mark", "b", "the data has changed"),
+        ("options", {}, "this version has no option lr (5e-05 then)"),
+        (
+            "options",
+            {"lr": "5e-05", "ramp": "20"},
+            "the version of then had no option ramp (20 now)",
+        ),
         ("packages", {"torch": "2.14.0"}, "torch: 2.13.0 then, 2.14.0 now"),
     ],
 )
 def test_what_differs_is_told(name: str, value: object, words: str) -> None:
     (told,) = differences(RECORD, {**RECORD, name: value})
     assert words in told
+
+
+def test_a_repetition_leaves_out_options_that_this_version_does_not_have() -> None:
+    values = {option.name: option.usual for option in practice_options()}
+    asked = {"data": None, "warm_up": True, "settings": ["most=3"], "seed": 5}
+    record = {**RECORD, **asked, "options": {**values, "adapter.enough": "0.2"}}
+    again = repetition(PracticeEntry(7, "sums", record, None, 0.0))
+    assert (again.task, again.settings, again.seed, again.again) == ("sums", ("most=3",), 5, 7)
+    assert again.options == tuple(f"{name}={value}" for name, value in values.items())
