@@ -25,7 +25,9 @@ QUICK = PracticeSettings(
     redraws=9,
     held_out=4,
     measure_every=2,
-    warm_up=WarmUpSettings(lr=5e-3, measure_every=5, measured=32, enough=0.2, steps=100),
+    warm_up=WarmUpSettings(
+        lr=5e-3, measure_every=5, save_every=5, measured=32, enough=0.2, steps=100
+    ),
 )
 
 

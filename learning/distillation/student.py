@@ -17,13 +17,10 @@ from learning.data.examples import micro_batches
 from learning.distillation.targets import SoftExample
 from learning.maths.distil import top_cross_entropy, top_jsd
 from learning.memory.replay import Replay
-from learning.memory.retention import Retention
+from learning.memory.retention import MENDING_RATE, Retention
 from learning.objectives.forward import CHECK_TOKENS, target_logits
 from learning.objectives.settings import MICRO_TOKENS, RetentionSettings
 from learning.objectives.stepper import Stepper
-
-MENDING_RATE = 0.3
-"""Learning rate of steps that only rehearse, as a share of the peak rate."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +66,7 @@ class Student:
         self._stepper = Stepper(
             model.parameters(),
             settings.lr,
+            ramp=settings.ramp,
             what="distillation",
             advice="what was saved before is kept; try again",
         )
@@ -88,9 +86,7 @@ class Student:
         kept = self.retention.gradients(self.model)
         done = self.step_number / max(1, self.steps)
         rate = 0.1 + 0.9 * 0.5 * (1.0 + math.cos(math.pi * done))
-        self._stepper.step(
-            loss + kept, rate * min(1.0, (self.step_number + 1) / self.settings.ramp)
-        )
+        self._stepper.step(loss + kept, rate)
         self.step_number += 1
         return loss
 

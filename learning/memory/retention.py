@@ -22,6 +22,8 @@ from learning.objectives.supervised import anchor_gradients, likelihood_gradient
 
 ROUNDS, STEPS = 4, 8
 """Of rehearsal after the guard has refused: optimizer steps between two verdicts, and how often."""
+MENDING_RATE = 0.3
+"""Learning rate of steps that only rehearse, as a share of the peak rate."""
 WEAK = 0.5
 """Margin in logits below which a remembered line counts as weak."""
 

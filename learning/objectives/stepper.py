@@ -29,23 +29,25 @@ class Stepper:
         tensors: Iterable[Tensor],
         lr: float,
         *,
+        ramp: int = 1,
         momentum: float = 0.9,
         what: str = "learning",
         advice: str = "nothing of it is kept; try again",
         team: ProcessGroup = ALONE,
     ) -> None:
-        """lr: peak learning rate. momentum: beta1, in [0, 1). what, advice: texts for NumericsError. team:
-        the processes that take the same steps, each with a part of the gradient."""
+        """lr: peak learning rate. ramp: steps in which the rate rises to it linearly, >= 1. momentum: beta1,
+        in [0, 1). what, advice: texts for NumericsError. team: the processes that take the same steps, each
+        with a part of the gradient."""
         self.tensors, self.lr = list(tensors), lr
         self.count = 0
         """Steps taken."""
-        self._what, self._advice, self._team = what, advice, team
+        self._ramp, self._what, self._advice, self._team = ramp, what, advice, team
         self._optimizer = torch.optim.AdamW(
             self.tensors, lr=lr, betas=(momentum, BETA2), weight_decay=0.0, fused=True
         )
 
     def step(self, loss: float = 0.0, rate: float = 1.0) -> float:
-        """One step with the accumulated gradients at `rate` times the peak rate; clears the gradients.
+        """One step with the accumulated gradients at `rate` times the rate of now; clears the gradients.
         Gradients and loss are summed over the processes. Returns that loss. Raises NumericsError if the loss
         or the gradient norm is not finite, and changes nothing then."""
         (loss,) = self._team.sum_gradients(self.tensors, loss)
@@ -53,8 +55,9 @@ class Stepper:
         if not (math.isfinite(loss) and bool(torch.isfinite(norm))):
             self.clear()
             raise NumericsError(f"{self._what}: the loss is not finite", self._advice)
+        risen = min(1.0, (self.count + 1) / self._ramp)
         for group in self._optimizer.param_groups:
-            group["lr"] = self.lr * rate
+            group["lr"] = self.lr * rate * risen
         self._optimizer.step()
         self.clear()
         self.count += 1

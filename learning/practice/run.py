@@ -122,8 +122,8 @@ class PracticeRun:
     _counts: CountWatch = field(default_factory=CountWatch)
     _best: HeldOut = HeldOut((), {})
     """The look at the held-out problems at which most were solved, since warm-up."""
-    _examined: int = 0
-    """Step of warm-up at which the guard was asked last."""
+    _looks: int = 0
+    """At the success rate of warm-up."""
     _saved: int = 0
     """Number of updates in the published weights."""
     _evaluated: int = 0
@@ -237,11 +237,10 @@ class PracticeRun:
         interrupted more often than not."""
         self.on_warm_up(report)
         self._outcome.warm_up_steps = report.step  # in case it is interrupted
-        since = report.step - self._examined
-        if report.success is None or since < self.session.settings.warm_up.save_every:
+        if report.success is None or not report.step:
             return
-        self._examined = report.step
-        if not self._examine().passed:
+        self._looks += 1
+        if self._looks % self.session.settings.warm_up.save_every or not self._examine().passed:
             return
         known = self._best.arms or self._best.accuracy >= HARD
         if known and not self.session.taught_tags:

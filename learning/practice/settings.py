@@ -48,9 +48,9 @@ class WarmUpSettings:
     while it learns another one (benchmarks/results/nights.md). No effect with `examples`."""
     ramp: int = 10
     """Steps of linear learning-rate warm-up, >= 1."""
-    measure_every: int = 2
-    """Fewest steps between measurements of the success rate, >= 1. Far from `enough` there are more, up to
-    ten: a measurement costs as much as a step, and the rate rises by a third in ten steps at most."""
+    measure_every: int = 5
+    """Steps between measurements of the success rate, >= 1; the last step is always measured. A measurement
+    costs as much as a step."""
     measured: int = 96
     """Problems per measurement, with one sampled answer each; >= 1."""
     enough: float = 0.8
@@ -64,9 +64,8 @@ class WarmUpSettings:
     )
     """How it teaches the tags of the answer format: as single tokens, where the tokenizer has some, or as
     text, which is half of every answer."""
-    save_every: int = 10
-    """Fewest steps between save points, >= 1; they come with measurements. What passes the guard is kept
-    where warm-up is interrupted."""
+    save_every: int = 2
+    """Measurements between save points, >= 1; what passes the guard is kept where warm-up is interrupted."""
     keep: RetentionSettings = field(default_factory=lambda: RetentionSettings(talk_weight=10.0))
     """Worked examples are far from what the model would say, so own talk weighs more than later."""
 
@@ -126,8 +125,8 @@ class AdapterSettings:
     alpha: float = 64.0
     """An adapter's change is scaled by alpha / rank, above 0."""
     rate: float = 3.0
-    """Times the learning rate of warm-up and of mending, above 0. At 25 the model forgets the book
-    (benchmarks/results/practice_learning_smollm2-135m.md)."""
+    """Times the learning rate of warm-up and of rehearsing what was forgotten, above 0. At 25 the model
+    forgets the book (benchmarks/results/practice_learning_smollm2-135m.md)."""
 
     def __post_init__(self) -> None:
         """Raises ConfigError."""

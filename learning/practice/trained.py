@@ -41,7 +41,7 @@ class TrainedWeights(Protocol):
 
     @property
     def rate(self) -> float:
-        """Times the learning rate of warm-up and of mending."""
+        """Times the learning rate of warm-up and of rehearsing what was forgotten."""
         ...
 
     def tensors(self) -> list[Tensor]:

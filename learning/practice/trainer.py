@@ -23,7 +23,7 @@ from learning.agents.credit import GroupAdvantages
 from learning.agents.value import ValueHead
 from learning.memory.reference import reference_of
 from learning.memory.replay import Replay
-from learning.memory.retention import Retention, rehearse
+from learning.memory.retention import MENDING_RATE, Retention, rehearse
 from learning.objectives.grpo import (
     GrpoGroup,
     GrpoReport,
@@ -111,7 +111,7 @@ class GrpoTrainer:
         )
         if yardstick:
             self.keeper.book_before = yardstick.before(self.keeper.book_recall)
-        self._stepper = self._new_stepper(settings.lr, "practice")
+        self._stepper = self._new_stepper(settings.lr, "practice", settings.ramp)
         self.step_number = 0
         self._moved = 0
         """How often the weights have moved, which numbers them for the buffers."""
@@ -238,14 +238,14 @@ class GrpoTrainer:
         return replace(report, arms=self._source.arms())
 
     def mend(self, mended: Callable[[], bool]) -> None:
-        """Rehearses book and lessons alone until `mended()` is true (learning.memory.retention). At the rate
-        of warm-up: at that of practice adapters hardly move."""
-        settings = self.settings.warm_up
-        stepper = self._new_stepper(settings.lr * self._trained.rate, "mending")
+        """Rehearses book and lessons alone until `mended()` is true (learning.memory.retention), at a share
+        of the rate of warm-up: at that of practice adapters hardly move."""
+        rate = self.settings.warm_up.lr * self._trained.rate
+        stepper = self._new_stepper(MENDING_RATE * rate, "mending")
 
         def step() -> None:
             self.keeper.gradients(self.model, mending=True)
-            stepper.step(rate=min(1.0, (stepper.count + 1) / settings.ramp))
+            stepper.step()
             self.updates += 1
 
         self._moved += 1
@@ -361,21 +361,19 @@ class GrpoTrainer:
                 if groups
             ]
             kept = self.keeper.gradients(self.model)
-            self._step(sum(report.loss for report in reports) + kept)
+            self._stepper.step(sum(report.loss for report in reports) + kept)
+            self.updates += 1
         finally:
             self._stepper.clear()
         return reports[0]
 
-    def _new_stepper(self, lr: float, what: str) -> Stepper:
+    def _new_stepper(self, lr: float, what: str, ramp: int = 1) -> Stepper:
         """An optimizer of what is trained, without state."""
         return Stepper(
             self._trained.tensors(),
             lr,
+            ramp=ramp,
             what=what,
             advice="nothing of it is kept; practise again",
             team=self.team,
         )
-
-    def _step(self, loss: float) -> None:
-        self._stepper.step(loss, min(1.0, (self._stepper.count + 1) / self.settings.ramp))
-        self.updates += 1

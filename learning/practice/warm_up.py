@@ -30,11 +30,6 @@ from learning.practice.supply.source import ProblemSource
 from learning.practice.tags import introduce_tags
 from learning.rewards.task import Problem
 
-RISE = 1 / 30
-"""Fastest usual rise of the success rate in a step of warm-up."""
-LONGEST = 10
-"""Most steps between two measurements, unless `measure_every` is more."""
-
 
 @dataclass(frozen=True)
 class WarmUpReport:
@@ -68,12 +63,14 @@ def warm_up(
     stop: Callable[[], bool] = lambda: False,
     team: ProcessGroup = ALONE,
 ) -> WarmUpReport:
-    """Trains the model in place; returns the last report. tensors: those to optimise. Raises DataError if a
-    problem has no worked answer, NumericsError if a loss is not finite (the caller restores the weights).
-    team: processes that share the work."""
+    """Trains the model in place; returns the last report, with the success rate that was measured last.
+    tensors: those to optimise. team: processes that share the work. Raises DataError if a problem has no
+    worked answer, NumericsError if a loss is not finite (the caller restores the weights)."""
     started, tagged = time.monotonic(), False
     advice = "nothing was changed; try again"
-    stepper = Stepper(tensors, settings.lr, what="warm-up", advice=advice, team=team)
+    stepper = Stepper(
+        tensors, settings.lr, ramp=settings.ramp, what="warm-up", advice=advice, team=team
+    )
 
     def measured(step: int, loss: float) -> WarmUpReport:
         chosen = source.worked(settings.measured)
@@ -91,7 +88,7 @@ def warm_up(
 
     teach = _lessons(source, settings)
     last = measured(0, math.nan)
-    step, due = 0, _until_measured(last, settings)
+    step = 0
     while (last.success or 0.0) < settings.enough and step < settings.steps and not stop():
         encode = partial(settings.tags, roller.tokenizer)
         lines = [_worked(model, roller, problem, encode) for problem in teach()]
@@ -100,20 +97,15 @@ def warm_up(
             introduce_tags(model, roller.tokenizer)
         loss = likelihood_gradients(model, lines, pause=pause, team=team)
         keeper.gradients(model, settings.keep)
-        loss = stepper.step(loss, min(1.0, (step + 1) / settings.ramp))
+        loss = stepper.step(loss)
         step += 1
-        if step >= due or step == settings.steps:
+        if step % settings.measure_every == 0 or step == settings.steps:
             last = measured(step, loss)
-            due = step + _until_measured(last, settings)
         else:
-            report(now(step, loss, None))
-    return replace(last, step=step)
-
-
-def _until_measured(last: WarmUpReport, settings: WarmUpSettings) -> int:
-    """Steps until the success rate is measured again: those in which it could reach `enough`."""
-    steps = math.floor((settings.enough - (last.success or 0.0)) / RISE)
-    return max(settings.measure_every, min(LONGEST, steps))
+            unmeasured = now(step, loss, None)
+            report(unmeasured)
+            last = replace(unmeasured, success=last.success)
+    return last
 
 
 def _lessons(source: ProblemSource, settings: WarmUpSettings) -> Callable[[], list[Problem]]:

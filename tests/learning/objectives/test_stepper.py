@@ -26,6 +26,19 @@ def test_the_first_step_moves_each_weight_by_the_rate() -> None:
     assert stepper.count == 1
 
 
+def test_the_rate_rises_linearly_to_its_peak() -> None:
+    weights = tensor(0.0)
+    stepper = Stepper([weights], lr=0.4, ramp=4)
+    moved = []
+    for _ in range(6):
+        weights.grad = torch.tensor([1.0])
+        before = weights.item()
+        stepper.step()
+        moved.append(before - weights.item())
+    # with equal gradients each step of Adam is the rate
+    assert moved == pytest.approx([0.1, 0.2, 0.3, 0.4, 0.4, 0.4], abs=1e-4)
+
+
 def test_without_momentum_only_the_newest_gradient_gives_the_direction() -> None:
     weights = tensor(0.0)
     stepper = Stepper([weights], lr=0.1, momentum=0.0)

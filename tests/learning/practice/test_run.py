@@ -313,16 +313,16 @@ def test_a_mismatch_between_drawing_and_training_is_an_alarm() -> None:
 
 def test_warm_up_that_is_interrupted_keeps_what_passed_the_guard() -> None:
     class Slow(Scripted):
-        """Warm-up of twelve looks, then the owner is back."""
+        """Warm-up of five looks, then the owner is back."""
 
         def warm_up(self, report: Callable[[WarmUpReport], None], stop: object) -> WarmUpReport:
             self.warmed = True
-            for step in range(1, 13):
+            for step in range(1, 6):
                 report(WarmUpReport(step, 0.2, 0.1, 1.0))
             raise Interrupted
 
     outcome, kept, _ = practise(Slow([STEP] * 2), warm_up=True)
-    assert kept.saved == ["practice: sums, warm-up, step 5", "practice: sums, warm-up, step 10"]
+    assert kept.saved == ["practice: sums, warm-up, step 2", "practice: sums, warm-up, step 4"]
     assert (outcome.ended, outcome.saves, kept.restored) == ("stopped", 2, 1)
     outcome, kept, _ = practise(Slow([STEP] * 2, recalls=[0.9]), warm_up=True)
     assert kept.saved == [], "the guard goes first"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
 import pytest
 import torch
@@ -15,7 +14,8 @@ from engine.packed import packed
 from engine.storage.checkpoint import load_model
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.memory.replay import Replay
-from learning.memory.retention import ROUNDS, STEPS
+from learning.memory.retention import MENDING_RATE, ROUNDS, STEPS
+from learning.objectives.stepper import Stepper
 from learning.practice.sampling.rollouts import RolloutSampler
 from learning.practice.settings import AdapterSettings, WarmUpSettings
 from learning.practice.tags import as_text, as_tokens
@@ -150,19 +150,29 @@ def test_warm_up_of_adapters_has_a_higher_rate_and_teaches_no_new_ids(
     assert [one.tags for one in asked] == [as_text, as_tokens]
 
 
-def test_mending_moves_adapters_at_the_rate_of_warm_up(
-    tiny_model: Model, tiny_tokenizer: Tokenizer, replay: Replay
+def test_mending_has_a_share_of_the_rate_of_warm_up_not_that_of_practice(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, replay: Replay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the rate of practice, which is that of whole models, mending of adapters changed nothing."""
-    settings = replace(TINY, lr=1e-9, warm_up=replace(TINY.warm_up, lr=5e-4, ramp=1))
-    with attached(tiny_model) as trained:
-        session = GrpoTrainer(
-            tiny_model, tiny_tokenizer, Sums(9), replay, settings, trained=trained
-        )
-        before = session.keeper.gradients(tiny_model)
-        session.mend(lambda: False)
-        assert session.keeper.gradients(tiny_model) < 0.9 * before
-        assert session.updates == ROUNDS * STEPS
+    """At the rate of practice, which is that of whole models, mending of adapters changed nothing."""
+    rates: list[float] = []
+    stepped = Stepper.step
+
+    def spied(self: Stepper, *given: float) -> float:
+        rates.append(self.lr)
+        return stepped(self, *given)
+
+    monkeypatch.setattr(Stepper, "step", spied)
+    with attached(tiny_model) as low:
+        for trained in (low, WholeModel(tiny_model)):
+            session = GrpoTrainer(
+                tiny_model, tiny_tokenizer, Sums(9), replay, TINY, trained=trained
+            )
+            rates.clear()
+            session.mend(lambda: False)
+            assert session.updates == len(rates) == ROUNDS * STEPS
+            assert rates == pytest.approx(
+                len(rates) * [MENDING_RATE * TINY.warm_up.lr * trained.rate]
+            )
 
 
 @pytest.mark.slow

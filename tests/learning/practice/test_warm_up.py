@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -60,16 +61,13 @@ def test_without_a_number_they_are_new_in_every_step(
 
 
 @pytest.mark.parametrize(
-    ("rates", "measured"),
-    [
-        ([0.0, 0.1, 0.5, 0.7, 0.75, 0.8], [0, 10, 20, 29, 32, 34]),
-        ([0.79, 0.79, 0.79, 0.8], [0, 2, 4, 6]),
-        ([0.0] * 6, [0, 10, 20, 30, 36]),
-    ],
+    ("rates", "measured", "steps"),
+    [([0.0, 0.1, 0.8], [0, 3, 6], 6), ([0.0, 0.1, 0.2, 0.3], [0, 3, 6, 8], 8)],
 )
-def test_the_success_rate_is_measured_when_it_may_suffice_and_at_the_end(
+def test_the_success_rate_is_measured_every_few_steps_and_at_the_last(
     rates: list[float],
     measured: list[int],
+    steps: int,
     tiny_model: Model,
     tiny_tokenizer: Tokenizer,
     replay: Replay,
@@ -77,14 +75,31 @@ def test_the_success_rate_is_measured_when_it_may_suffice_and_at_the_end(
 ) -> None:
     coming = iter(rates)
     monkeypatch.setattr(SingleSource, "warmed", lambda *_: next(coming))
-    own = replace(WARM_UP, measure_every=2, enough=0.8, steps=36)
-    trainer = GrpoTrainer(
-        tiny_model, tiny_tokenizer, Sums(), replay, replace(SETTINGS, warm_up=own)
-    )
-    reports: list[WarmUpReport] = []
-    last = trainer.warm_up(reports.append, lambda: False)
+    reports, last = _watched(tiny_model, tiny_tokenizer, replay, lambda _: False)
     assert [one.step for one in reports if one.success is not None] == measured
-    assert last.step == measured[-1]
+    assert (last.step, last.success) == (steps, rates[-1])
+
+
+def test_a_warm_up_that_is_stopped_returns_its_newest_figures(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, replay: Replay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    coming = iter([0.0, 0.1])
+    monkeypatch.setattr(SingleSource, "warmed", lambda *_: next(coming))
+    reports, last = _watched(tiny_model, tiny_tokenizer, replay, lambda told: len(told) > 5)
+    assert (last.step, last.success, last.loss) == (5, 0.1, reports[-1].loss)
+
+
+def _watched(
+    model: Model,
+    tokenizer: Tokenizer,
+    replay: Replay,
+    stop: Callable[[list[WarmUpReport]], bool],
+) -> tuple[list[WarmUpReport], WarmUpReport]:
+    """The reports of a warm-up that is measured every three steps of at most eight, and the last one."""
+    own = replace(WARM_UP, measure_every=3, enough=0.8, steps=8)
+    trainer = GrpoTrainer(model, tokenizer, Sums(), replay, replace(SETTINGS, warm_up=own))
+    reports: list[WarmUpReport] = []
+    return reports, trainer.warm_up(reports.append, lambda: stop(reports))
 
 
 def test_a_number_below_zero_is_refused() -> None:
