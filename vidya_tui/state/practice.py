@@ -58,6 +58,8 @@ class Practising:
     """Options that are not the defaults, as one types them."""
     warming: PracticeStage | None = None
     """The newest report of warm-up, while that lasts."""
+    rated: PracticeStage | None = None
+    """The newest one with a success rate."""
     stopping: bool = False
     """It was asked to end, and has not yet."""
     done: PracticeDone | None = None
@@ -85,12 +87,12 @@ def after(now: Practising, event: Event) -> Practising:
             changed = tuple(f"{name}={value}" for name, value in event.changed.items())
             return replace(now, task=event.task, running=True, changed=changed)
         case PracticeStage():
-            words = staged(event) or now.stage
             warming = event if event.stage == "warm_up" else None
-            now = replace(now, task=event.task, running=True, stage=words, warming=warming)
-            if event.accuracy is not None:
-                now = replace(now, measured=(*now.measured, event))
-            return replace(now, alarm=event.alarm or now.alarm)
+            rated = now.rated if warming and event.success is None else warming
+            stage = staged(event, rated) or now.stage
+            measured = now.measured if event.accuracy is None else (*now.measured, event)
+            now = replace(now, stage=stage, warming=warming, rated=rated, measured=measured)
+            return replace(now, task=event.task, running=True, alarm=event.alarm or now.alarm)
         case PracticeStep():
             stage = f"step {event.step} of {event.steps}"
             steps = (*now.steps, event)
@@ -268,8 +270,9 @@ def samples(
     return "\n".join(lines)
 
 
-def staged(event: PracticeStage) -> str:
-    """One measurement or report of warm-up on one line; empty where it holds no figure."""
+def staged(event: PracticeStage, rated: PracticeStage | None = None) -> str:
+    """One measurement or report of warm-up on one line; empty where it holds no figure. rated: an earlier
+    report of it with a success rate, which is told where `event` has none."""
     known = []
     if event.success is not None:
         known.append(f"{percent(event.success)} of its answers are right")
@@ -286,7 +289,10 @@ def staged(event: PracticeStage) -> str:
     if not known:
         return ""
     most = f" of at most {event.steps}" if event.steps else ""
-    if event.success is not None and event.enough:
+    newest = event.success if rated is None else rated.success
+    if rated is not None and newest is not None and 0 < rated.step < event.step:
+        known.append(f"{percent(newest)} right at step {rated.step}")
+    if newest is not None and event.enough:
         known.append(f"it ends with {percent(event.enough)}")
     where = {
         "before": "before",

@@ -82,6 +82,23 @@ def test_figures_of_the_newest_step_and_look() -> None:
     assert practice_state.spark([0.0, 0.5, 1.0, 2.0, -1.0]) == "\u2581\u2585\u2588\u2588\u2581"
 
 
+def test_between_measurements_warm_up_tells_the_newest_success_rate() -> None:
+    def now(step: int, success: float | None) -> PracticeStage:
+        return PracticeStage("x", "warm_up", step, 0.4, success, steps=200, enough=0.8)
+
+    practising = practice_state.begun("x")
+    seen = []
+    for event in (now(0, 0.0), now(4, None), now(5, 0.3), now(6, None)):
+        practising = practice_state.after(practising, event)
+        seen.append(practising.stage)
+    most = "of at most 200: "
+    assert seen[1] == f"warm-up, step 4 {most}loss 0.40, it ends with 80 %"
+    assert seen[2].startswith(f"warm-up, step 5 {most}30 % of its answers are right")
+    assert seen[3] == f"warm-up, step 6 {most}loss 0.40, 30 % right at step 5, it ends with 80 %"
+    later = practice_state.after(practising, PracticeStage("x", "warmed_up", 6, accuracy=0.8))
+    assert later.rated is None and "right at" not in later.stage
+
+
 def test_warm_up_says_how_long_it_may_take() -> None:
     now = practice_state.begun("chain_sum")
     assert practice_state.short(now) == "practising chain_sum, measuring first"
