@@ -47,9 +47,9 @@ class Stepper:
         )
 
     def step(self, loss: float = 0.0, rate: float = 1.0) -> float:
-        """One step with the accumulated gradients at `rate` times the rate of now; clears the gradients.
-        Gradients and loss are summed over the processes. Returns that loss. Raises NumericsError if the loss
-        or the gradient norm is not finite, and changes nothing then."""
+        """One step with the accumulated gradients at `rate` times the rate that `ramp` has reached; clears
+        the gradients. Gradients and loss are summed over the processes. Returns that loss. Raises
+        NumericsError if the loss or the gradient norm is not finite, and changes nothing then."""
         (loss,) = self._team.sum_gradients(self.tensors, loss)
         norm = torch.nn.utils.clip_grad_norm_(self.tensors, MAX_NORM)
         if not (math.isfinite(loss) and bool(torch.isfinite(norm))):
