@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Sequence
 from fractions import Fraction
 
 from learning.rewards.verifiers.answer import ParsedAnswer
@@ -25,6 +26,8 @@ TAIL = 2_000
 """Characters at the end of a text that are searched for its last number."""
 MOST = 50
 """Most numbers in a field; with more there is no answer."""
+SHORT = 100
+"""Longest beginning of a sum in words, in characters: `the sum of 8, 3 and` before `5 = 16`."""
 
 _BOX = re.compile(r"\\f?boxed ?")
 _CALCULATES = set("^*×÷√π±∞<>≤≥≠≈~\\¬=")
@@ -34,6 +37,7 @@ _EQUATION = re.compile(
 )
 _SENTENCE_OR_SIDE = re.compile(r"[.!?,;:](?=\s)|[=\n]")
 _OPERATES = re.compile(r"[-+*/×÷·^]|\b(?:x|times|plus|minus|of|by)\b", re.IGNORECASE)
+_SUM = re.compile(rf"\b(?:sum|total) of ({DIGITS}(?:, ?{DIGITS})*),? and $", re.IGNORECASE)
 
 
 def number_score(truth: str, answer: ParsedAnswer) -> float:
@@ -160,11 +164,21 @@ def _equations(read: Taken) -> list[tuple[list[int], int, Number | None]]:
     found = []
     for match in _EQUATION.finditer(read.skeleton):
         before = _SENTENCE_OR_SIDE.split(read.skeleton[: match.start()])[-1]
-        if _OPERATES.search(before):
-            continue  # the left side starts earlier, with words in it: Ann's 8 + Ben's 5 = 13
         sides = [i for i in range(match.start(1), match.end(1)) if read.skeleton[i] == DIGITS]
-        found.append((sides, match.start(2), _calculated(read, match, sides)))
+        value = _calculated(read, match, sides)
+        if summed := _SUM.search(read.skeleton, max(0, match.start() - SHORT), match.start()):
+            others = [i for i in range(*summed.span(1)) if read.skeleton[i] == DIGITS]
+            value = _sum([*(read.numbers[i] for i in others), value])
+        elif _OPERATES.search(before):
+            continue  # the left side starts earlier, with words in it: Ann's 8 + Ben's 5 = 13
+        found.append((sides, match.start(2), value))
     return found
+
+
+def _sum(terms: Sequence[Number | None]) -> Number | None:
+    """None if one of the terms is not known."""
+    known = [term.values[0] for term in terms if term is not None]
+    return Number((sum(known, Fraction(0)),)) if len(known) == len(terms) else None
 
 
 def _calculated(read: Taken, match: re.Match[str], sides: list[int]) -> Number | None:

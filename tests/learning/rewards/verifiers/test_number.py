@@ -192,6 +192,11 @@ def test_what_may_be_meant_in_two_ways(text: str, values: tuple[str, ...]) -> No
         ("She has 16 - 3 - 4 = 9 eggs, so 9 * 2 = 18 dollars.", "18"),
         ("So it costs $1,234.", "1234"),
         ("so -5 degrees", "-5"),
+        ("Ann's 8 + Ben's 5 = 13", "13"),
+        ("The sum of 8 and 5 = 13", "13"),
+        ("The total of 8, 3, and 5 = 16.", "16"),
+        ("a total of 8 and 5 = 14", None),
+        ("a total of 7777 and 9999 = 37", None),
         ("from 10-5", None),
         ("pages 3 - 5", None),
         ("48/2 = 24\n#### 72", "72"),
@@ -315,6 +320,8 @@ HUGE = [
     "9" * 1_999,
     "9," * 999,
     "999," * 499,
+    "the sum of 1 and 2 = 3 " * 100,
+    "sum of " + "1, " * 600 + "and 2 = 3",
 ]
 
 
