@@ -21,7 +21,7 @@ from learning.objectives.settings import RetentionSettings
 from learning.objectives.supervised import anchor_gradients, likelihood_gradients
 
 ROUNDS, STEPS = 4, 8
-"""Of rehearsal after the guard has refused: optimizer steps between two verdicts, and how often."""
+"""Rehearsal after the guard has refused: most rounds, and optimizer steps in each. A verdict ends a round."""
 MENDING_RATE = 0.3
 """Learning rate of steps that only rehearse, as a share of the peak rate."""
 WEAK = 0.5

@@ -57,7 +57,7 @@ class WarmUpSettings:
     """Success rate that ends warm-up, 0 to 1. At a fifth a model still guesses; practice rewards the lucky
     guesses, and it learns to guess. If warm-up ends at `steps`, practice begins from 0.2 on."""
     steps: int = 200
-    """Most steps, >= 0. With usual settings the 10m took 66 to 72 for `syllogism`, 118 to 130 for `chain_sum`
+    """Most steps, >= 0. With usual settings the 10m took 60 to 80 for `syllogism`, 118 to 130 for `chain_sum`
     and 152 to 200 for `propositional_logic`."""
     tags: Callable[[Tokenizer, str], list[int]] = variant(
         "tokens", tokens="learning.practice.tags:as_tokens", text="learning.practice.tags:as_text"

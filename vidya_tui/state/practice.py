@@ -271,8 +271,8 @@ def samples(
 
 
 def staged(event: PracticeStage, rated: PracticeStage | None = None) -> str:
-    """One measurement or report of warm-up on one line; empty where it holds no figure. rated: an earlier
-    report of it with a success rate, which is told where `event` has none."""
+    """One measurement or report of warm-up on one line; empty if it has no figure. rated: the newest report
+    of warm-up that has a success rate. If `event` has none, the line tells this rate and its step."""
     known = []
     if event.success is not None:
         known.append(f"{percent(event.success)} of its answers are right")

@@ -163,14 +163,16 @@ def _equations(read: Taken) -> list[tuple[list[int], int, Number | None]]:
     """Of each equation: indices of the numbers on its left, index of its right side, left value."""
     found = []
     for match in _EQUATION.finditer(read.skeleton):
-        before = _SENTENCE_OR_SIDE.split(read.skeleton[: match.start()])[-1]
+        start = match.start()
+        summed = _SUM.search(read.skeleton, max(0, start - SHORT), start)
+        before = _SENTENCE_OR_SIDE.split(read.skeleton[:start])[-1]
+        if summed is None and _OPERATES.search(before):
+            continue  # the left side starts earlier, with words in it: Ann's 8 + Ben's 5 = 13
         sides = [i for i in range(match.start(1), match.end(1)) if read.skeleton[i] == DIGITS]
         value = _calculated(read, match, sides)
-        if summed := _SUM.search(read.skeleton, max(0, match.start() - SHORT), match.start()):
+        if summed is not None:  # the sum of 8 and 5 = 13
             others = [i for i in range(*summed.span(1)) if read.skeleton[i] == DIGITS]
             value = _sum([*(read.numbers[i] for i in others), value])
-        elif _OPERATES.search(before):
-            continue  # the left side starts earlier, with words in it: Ann's 8 + Ben's 5 = 13
         found.append((sides, match.start(2), value))
     return found
 
