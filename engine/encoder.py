@@ -105,8 +105,11 @@ def shipped_encoder() -> SentenceEncoder:
     return load_encoder(SHIPPED_ENCODER)
 
 
+@torch.inference_mode(False)
 def load_encoder(folder: Path) -> SentenceEncoder:
-    """Raises CheckpointError unless the folder holds a whole encoder."""
+    """Raises CheckpointError unless the folder holds a whole encoder. Its weights are ordinary tensors also
+    where it is first needed while an answer is made: inference tensors have no version, by which
+    `engine.products` knows what it has cast."""
     try:
         config, tokenizer = load_config(folder), load_tokenizer(folder)
     except ConfigError as error:

@@ -68,6 +68,15 @@ def test_what_was_saved_gives_the_same_vectors(encoder: SentenceEncoder, tmp_pat
     assert not any(parameter.requires_grad for parameter in found.parameters())
 
 
+def test_it_can_be_read_while_an_answer_is_made(encoder: SentenceEncoder, tmp_path: Path) -> None:
+    save_encoder(encoder, tmp_path / "encoder")
+    with torch.inference_mode():
+        read = load_encoder(tmp_path / "encoder")
+    before, rows = load_encoder(tmp_path / "encoder"), [read.ids(text) for text in TEXTS]
+    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
+        assert torch.equal(read(rows), before(rows))
+
+
 def test_a_damaged_encoder_says_so(encoder: SentenceEncoder, tmp_path: Path) -> None:
     save_encoder(encoder, tmp_path)
     tensors, _ = load_tensors(tmp_path / ENCODER)
