@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+from functools import partial
 
+import pytest
+import torch
+
+from engine.encoder import shipped_encoder
 from learning.teacher import recall as module
 from learning.teacher.recall import LessonRecall, Recalled
 from learning.text.normalise import fold
@@ -27,6 +31,18 @@ def test_an_offer_does_not_keep_the_owner_waiting(
     monkeypatch.setattr(module, "LEAST_OFFERED", 1.0)
     assert recall.offer(ASKED) is None
     assert recall.offer("  ") is None
+
+
+def test_an_answer_may_be_the_first_that_needs_the_encoder(
+    tiny_place: Place, recall: LessonRecall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short = partial(torch.autocast, "cpu", torch.bfloat16)
+    monkeypatch.setattr("engine.encoder.autocast", lambda _: short())  # as on a fast machine
+    teach(tiny_place[2], DOG_LESSON, learned=True)
+    shipped_encoder.cache_clear()
+    with torch.inference_mode():  # in which answers are drawn
+        assert recall.answers_near(ASKED)
+    assert recall.find("Which hound is mine?"), "after it too"
 
 
 def test_the_nearest_lessons_are_found_however_likely_they_are_meant(
