@@ -29,6 +29,7 @@ SCENARIOS = {
     "vidya_tui/app/test_fetching.py": "a download beside the conversation, in the app",
     "vidya_tui/cli/test_every_command.py": "every slash command, typed",
     "vidya_tui/cli/test_hostile.py": "the shell's commands under hard conditions",
+    "vidya_tui/cli/test_processes.py": "commands of the README, one after the other",
     "vidya_tui/cli/test_scripts.py": "screens with text in other scripts",
     "vidya_tui/screens/test_worker_gone.py": "screens that wait for a worker which is gone",
     "vidya_tui/test_end_to_end.py": "the whole program in a terminal",
