@@ -12,13 +12,13 @@ answers; prompts of different length in one batch (engine.rollout).
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from engine.branches import DistinctTexts
+from engine.branches import DistinctTexts, text_key
 from engine.cache import KeyValueCache
 from engine.config import GREEDY, Sampling
 from engine.errors import PromptTooLong
@@ -89,6 +89,7 @@ def generate(
     likeliest: bool = True,
     standards: Standards | None = None,
     stops: tuple[str, ...] = (),
+    seen: Collection[str] = (),
 ) -> Iterator[Event]:
     """Streams n answers to the prompt. Every candidate ends with one Finished event.
 
@@ -97,7 +98,8 @@ def generate(
     several distinct candidates the first is decoded greedily at any temperature, without repetition penalty,
     so an answer that was taught is always among them. standards: None accepts everything. stops: an
     answer ends before the first of these texts, none of which is empty; its Delta events may have a part of
-    it, its Finished event has not. Raises PromptTooLong.
+    it, its Finished event has not. seen: texts that a distinct answer does not repeat either, so that one
+    candidate is retried too. Raises PromptTooLong.
     """
     limit = min(sampling.max_tokens, model.config.context - len(prompt_ids))
     if limit < 1:
@@ -107,7 +109,7 @@ def generate(
             "shorten it, or begin a new conversation",
         )
     control = control or GenerationControl()
-    distinct = distinct and n > 1
+    distinct = distinct and (n > 1 or bool(seen))
     branches = DistinctTexts(tokenizer) if distinct or standards else None
     fast = packed(model)
     rows = [
@@ -135,7 +137,7 @@ def generate(
             generator,
             control,
             branches,
-            Selection(rows, distinct, standards, control, branches),
+            Selection(rows, distinct, standards, control, branches, {*map(text_key, seen)}),
         )
 
 

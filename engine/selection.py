@@ -143,6 +143,8 @@ class Selection:
     standards: Standards | None
     control: GenerationControl
     branches: DistinctTexts | None
+    seen: set[str] = field(default_factory=set)
+    """Keys of texts of before that a distinct candidate does not repeat."""
     taken: set[str] = field(default_factory=set)
     """Keys of the candidates that stay."""
     refused: set[str] = field(default_factory=set)
@@ -158,7 +160,7 @@ class Selection:
         fresh: Row | None = None
         if self.control.stops(done.index) or row.given:
             pass
-        elif self.distinct and row.retries < MAX_RETRIES and (key in self.taken or not key):
+        elif self.distinct and row.retries < MAX_RETRIES and self._repeats(key):
             fresh = self._otherwise(tokenizer, row, sampling)
         elif self.control.keeps(done.index):
             pass  # kept by the owner
@@ -183,6 +185,9 @@ class Selection:
             self.rows[done.index - 1] = fresh
         return fresh
 
+    def _repeats(self, key: str) -> bool:
+        return not key or key in self.taken or key in self.seen
+
     def _at_a_loss(self, row: Row, done: Finished) -> bool:
         """Whether the fallback should take the place of this candidate, the last one."""
         standards = self.standards
@@ -191,7 +196,8 @@ class Selection:
         return standards.at_a_loss([*self._written(), done])
 
     def _otherwise(self, tokenizer: Tokenizer, row: Row, sampling: Sampling) -> Row:
-        beginning = self.branches.next(self.taken | self.refused) if self.branches else None
+        said = self.taken | self.refused | self.seen
+        beginning = self.branches.next(said) if self.branches else None
         return _retry(tokenizer, row, sampling, beginning)
 
     def _last(self, row: Row) -> bool:

@@ -71,6 +71,8 @@ class Answerer:
         self._exponent = EXPONENT if fitted is None else fitted
         self._answered: tuple[Turns, int] = ((), -1)
         """What was answered last, and the version of the weights that answered."""
+        self._shown: set[str] = set()
+        """The model's answers to it."""
         self._controls: dict[int, GenerationControl] = {}
         """Of the newest request of each ask that waits or is answered."""
         self._asks: queue.Queue[tuple[Generate, GenerationControl] | None] = queue.Queue()
@@ -158,6 +160,8 @@ class Answerer:
         answering = (request.turns, published.version)
         seen_likeliest = request.others and answering == self._answered
         self._answered = answering
+        if not seen_likeliest:
+            self._shown = set()
         check = None
         if not request.raw:  # a text that is gone on with is whatever it is
             check = AnswerCheck(
@@ -185,6 +189,7 @@ class Answerer:
             if check
             else None,
             stops=request.stops,
+            seen=tuple(self._shown),
         ):
             first = first or time.monotonic() - started
             if isinstance(event, Delta):
@@ -194,6 +199,7 @@ class Answerer:
                 self._emit(CandidateReset(request.ask, event.index))
             elif isinstance(event, Finished):
                 tokens += len(event.tokens)
+                self._shown.add(event.text)
                 text, sure = check.shown(event, request.n) if check else (event.text, None)
                 lesson = check.offered_lesson(text) if check else None
                 candidate = Candidate(

@@ -54,6 +54,21 @@ def test_a_refused_candidate_is_replaced_and_its_card_begins_anew(
     assert any(isinstance(e, Restart) and e.index == 1 for e in events)
 
 
+@pytest.mark.parametrize("n", [1, 3])
+def test_what_was_seen_is_not_said_again(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, n: int
+) -> None:
+    prompt, seen = encode_prompt(tiny_tokenizer, [("user", "Hello!")], 128, 32), list[str]()
+    sure = Sampling(temperature=0.01, max_tokens=8)
+    for _ in range(3):
+        dice = torch.Generator().manual_seed(0)  # the same each time
+        events = generate(tiny_model, tiny_tokenizer, prompt, n, sure, generator=dice, seen=seen)
+        texts = [event.text for event in events if isinstance(event, Finished)]
+        assert not {*map(text_key, texts)} & {*map(text_key, seen)}
+        seen += texts
+    assert len(set(map(text_key, seen))) == 3 * n
+
+
 @pytest.mark.parametrize("n", [1, 5])
 def test_redraws_are_bounded_and_one_falls_back(
     tiny_model: Model, tiny_tokenizer: Tokenizer, n: int

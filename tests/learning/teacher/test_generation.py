@@ -127,6 +127,17 @@ def test_other_answers_are_all_drawn(tiny_place: Place, likeliest: list[bool]) -
     assert first and not any(rest), "the likeliest one was among the first answers"
 
 
+def test_other_answers_are_others(tiny_place: Place) -> None:
+    asked = [("My cat sleeps.", others) for others in (False, True, True, False)]
+    sure = Sampling(temperature=0.01, max_tokens=8)  # the same answers, however the dice fall
+    texts = [
+        {e.candidate.text for e in events if isinstance(e, CandidateDone)}
+        for events in _ask_each(tiny_place, asked, 3, sure)
+    ]
+    assert not texts[0] & texts[1] and not (texts[0] | texts[1]) & texts[2]
+    assert texts[3] == texts[0], "asked anew, perhaps in another conversation"
+
+
 def test_other_answers_include_the_likeliest_if_something_else_was_answered_since(
     tiny_place: Place, likeliest: list[bool]
 ) -> None:
