@@ -68,6 +68,8 @@ class ForgetReport:
     """Models whose weights from before the lessons were restored."""
     training_lost: bool
     """The restored weights lack a book training."""
+    practice_lost: tuple[int, ...] = ()
+    """Lessons of practice that stay in the journal and that the restored weights lack."""
     removed: tuple[Path, ...] = ()
     """Exports and other files with the texts, which were removed."""
     unvouched: Mapping[str, str] = field(default_factory=dict)
@@ -113,16 +115,20 @@ def forget(
     lost_lines = _only_in_book(home, journal, doomed, text)
     unvouched = _unvouched(home, journal, doomed, folders, files, since, lost_lines)
 
-    went_back, training_lost = [], False
+    went_back, training_lost, lost = [], False, set[int]()
     for folder, target in targets.items():
         if target is not None:
             before = current_version(folder)
             mine = learner if learner is not None and learner.folder == folder else None
             _take_out(home, folder, journal, doomed, device, mine, target)
             went_back.append(folder.name)
-            now = journal.trainings_in(current_version(folder))
-            training_lost = training_lost or bool(journal.trainings_in(before) - now)
+            after = current_version(folder)
+            trainings = journal.trainings_in(before) - journal.trainings_in(after)
+            training_lost = training_lost or bool(trainings)
+            lost |= journal.lessons_in(before) - journal.lessons_in(after) - {*doomed.lessons}
         _clear(folder, journal, doomed, [f for f in files if f.folder == folder])
+    practised = [lesson.id for lesson in journal.lessons() if lesson.kind == "practice"]
+    practice_lost = tuple(number for number in practised if number in lost)
     # an older file does not quote these rows, but may have the text from elsewhere
     removed = _remove_texts(everything if text else files, said)
     _remove_leftovers(home, folders, 0.0 if learner is None else JUST_NOW)
@@ -135,6 +141,7 @@ def forget(
         lines,
         tuple(went_back),
         training_lost,
+        practice_lost,
         removed,
         unvouched,
         tuple(unknown),

@@ -293,6 +293,8 @@ class Forgotten:
     """The weights from before the conversation were restored; later lessons are learned again."""
     unvouched: tuple[str, ...] = ()
     """Models that may still know the conversation."""
+    practice_lost: bool = False
+    """The restored weights lack what was practised since."""
     trouble: str = ""
     """Why it failed; nothing was erased then. Empty if it did not."""
     next_step: str = ""

@@ -301,8 +301,8 @@ class Jobs:
         finally:
             self._learner.recover()  # make the journal agree with the weights in use
         went_back = bool(done.models)
-        unsure = tuple(done.unvouched)
-        self._emit(Forgotten(job.conversation, done.records, done.book_lines, went_back, unsure))
+        said = (done.records, done.book_lines, went_back, tuple(done.unvouched))
+        self._emit(Forgotten(job.conversation, *said, practice_lost=bool(done.practice_lost)))
         self._waiting.put(Learn())
 
     def _train(self, job: Train) -> None:

@@ -116,6 +116,9 @@ def forget(
         show(f"left in place, and may still contain it: {path}")
     if done["training_lost"]:
         show("book training since then is lost too; run `vidya train` to repeat it")
+    if lost := done["practice_lost"]:
+        numbers = ", ".join(map(str, lost))
+        show(f"practice since then is lost too (lesson {numbers}); practise again to repeat it")
 
 
 def _doomed(
@@ -185,6 +188,7 @@ def _forget(
         "book_lines": done.book_lines,
         "models": list(done.models),
         "training_lost": done.training_lost,
+        "practice_lost": list(done.practice_lost),
         "removed": [str(path) for path in done.removed],
         "unvouched": done.unvouched,
         "left": [str(path) for path in done.left],

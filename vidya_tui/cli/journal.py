@@ -13,7 +13,7 @@ import click
 from engine.errors import DataError, VidyaError
 from learning.data.json_lines import parse
 from learning.journal.journal import Journal
-from learning.journal.lesson_list import understandings
+from learning.journal.lesson_list import taught
 from learning.journal.search import read_query
 from learning.protocol.records import Understanding
 from vidya_tui.cli.common import common, lessons_wait, open_journal, print_json, print_line, say
@@ -50,7 +50,7 @@ journal_group.add_command(progress)
 def show(limit: int, asks: bool, options: Options) -> None:
     """Shows the last lessons and their states, or (--asks) the last messages and answers."""
     with open_journal(options) as journal:
-        rows = list(_said(journal) if asks else _taught(journal))[-limit:]
+        rows = list(_said(journal) if asks else _lessons(journal, limit))[-limit:]
         if not rows:
             say("nothing was said yet" if asks else "nothing was taught yet")
         for row in rows:
@@ -73,15 +73,15 @@ def show(limit: int, asks: bool, options: Options) -> None:
                     found = Understanding(**{name: row.get(name, 0) for name in names})
                     well = understanding_words(found, none_too=True)
                     words += f" ({well}, measured {when(row['measured'], time.time()).strip()})"
-                click.echo(f"{row['lesson']:5d} {row['kind']:12s} {row['state']:14s} {words}")
+                state = "replaced" if "replaced_by" in row else row["state"]
+                click.echo(f"{row['lesson']:5d} {row['kind']:12s} {state:14s} {words}")
 
 
-def _taught(journal: Journal) -> Iterator[dict[str, Any]]:
-    reasons, lessons = journal.reasons_given(), journal.lessons()
-    measured = understandings(journal, [lesson.id for lesson in lessons])
-    for lesson in lessons:
+def _lessons(journal: Journal, limit: int) -> Iterator[dict[str, Any]]:
+    reasons, numbers = journal.reasons_given(), [lesson.id for lesson in journal.lessons()]
+    for one in taught(journal, numbers[-limit:]):
+        lesson, found, when = one.lesson, one.understanding, one.measured
         reason = reasons.get(lesson.judgement or 0)
-        found, when = measured.get(lesson.id, (Understanding(), None))
         yield {
             "lesson": lesson.id,
             "kind": lesson.kind,
@@ -91,6 +91,7 @@ def _taught(journal: Journal) -> Iterator[dict[str, Any]]:
             "rejected": list(lesson.rejected),
             **({"reason": reason} if reason else {}),
             **({"blamed": avoided(lesson)} if lesson.blame and lesson.rejected else {}),
+            **({"replaced_by": one.replaced_by} if one.replaced_by else {}),
             **found.figures,
             **({"measured": when} if when is not None else {}),
         }

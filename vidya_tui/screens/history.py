@@ -184,6 +184,7 @@ class HistoryScreen(ListRoom[int | None, Conversation]):
             return
         book = f", {counted(event.book_lines, 'line')} of your book" if event.book_lines else ""
         again = "; later lessons are learned again" if event.went_back else ""
+        again += ", practice since then is lost" if event.practice_lost else ""
         erased = counted(event.records, "message or lesson", "messages and lessons")
         names = ", ".join(event.unvouched)
         unsure = f"; {names} may still know it (`vidya model remove`)" if names else ""

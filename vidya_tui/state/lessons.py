@@ -131,6 +131,8 @@ def state(taught: Taught) -> str:
     """The lesson's state in one or two words, at most ten characters."""
     if _held_back(taught):
         return "held back"
+    if _lost(taught):
+        return "lost"
     return "replaced" if taught.replaced_by else STATES[taught.state]
 
 
@@ -142,7 +144,14 @@ def long_state(taught: Taught) -> str:
         return "learned in a pause"
     if taught.unjudged and taught.state == "waiting":
         return "learned along with your next lesson, while /settings says so"
+    if _lost(taught):
+        return "lost, because the weights went back to earlier ones; practise again to repeat it"
     return LONG_STATES[taught.state]
+
+
+def _lost(taught: Taught) -> bool:
+    """Whether the weights lack a practice that was not taken back. No lesson brings it back."""
+    return taught.lesson.kind == "practice" and taught.state == "needs_practice"
 
 
 def _held_back(taught: Taught) -> bool:

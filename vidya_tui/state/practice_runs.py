@@ -83,12 +83,13 @@ def ending(entry: PracticeEntry) -> str:
 
 def lessons(run: PracticeListed) -> str:
     """The lessons that /undo takes back, and whether they are in effect."""
-    said = [f"lesson {n}{'' if holds else ', taken back'}" for n, holds in run.lessons]
-    return ", ".join(said) or "no lesson: nothing was saved"
+    said = [f"lesson {n}{'' if holds else ', no longer in effect'}" for n, holds in run.lessons]
+    saves = (run.entry.outcome or {}).get("saves", 0)
+    return ", ".join(said) or f"no lesson: {'it was erased' if saves else 'nothing was saved'}"
 
 
 def lesson_short(run: PracticeListed) -> str:
-    """The newest lesson, in brackets where it was taken back; empty where nothing was saved."""
+    """The newest lesson, in brackets where it is no longer in effect; empty where nothing was saved."""
     if not run.lessons:
         return ""
     number, holds = run.lessons[-1]

@@ -220,7 +220,17 @@ def test_later_lessons_are_learned_again(shell: Shell, monkeypatch: pytest.Monke
     with shell.journal().writing() as connection:  # as where the tiny model had managed
         connection.execute("UPDATE lessons SET state = 'learned'")
     (done,) = shell.rows("journal", "forget", "--lesson", "1", "--yes")
-    assert done["relearned"] == 1 and done["waiting"] == 0
+    assert done["relearned"] == 1 and done["waiting"] == 0 and done["practice_lost"] == []
+
+
+@pytest.mark.slow
+def test_practice_that_is_lost_is_told(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    published(shell, monkeypatch)
+    with shell.journal().writing() as connection:  # as if the second lesson were a practice
+        connection.execute("UPDATE lessons SET state = 'learned'")
+        connection.execute("UPDATE lessons SET kind = 'practice' WHERE id = 2")
+    told = shell.run("journal", "forget", "--lesson", "1", "--yes").stdout
+    assert "practice since then is lost too (lesson 2); practise again to repeat it" in told
 
 
 @pytest.mark.slow
@@ -282,6 +292,18 @@ def test_forget_asks_first_and_needs_one_thing(shell: Shell) -> None:
     assert "not in the journal" in shell.fails("journal", "forget", "--ask", "7", "--yes")
     assert "not in the journal" in shell.fails("journal", "forget", "--conversation", "7")
     assert "nowhere" in shell.fails("journal", "forget", "--text", "swordfish")
+
+
+def test_an_answer_that_another_replaced_is_said_to_be(shell: Shell) -> None:
+    prompt = (Turn("user", "What is my dog called?"),)
+    with closing(shell.journal()) as journal:
+        journal.add_lessons([Lesson("correction", prompt, text) for text in ("Rex.", "Bello.")])
+    first, second = shell.run("journal", "show").stdout.splitlines()
+    assert first.split()[:3] == ["1", "correction", "replaced"]
+    assert second.split()[:3] == ["2", "correction", "waiting"]
+    rows = shell.rows("journal", "show")
+    assert [row.get("replaced_by") for row in rows] == [2, None]
+    assert [row["state"] for row in rows] == ["waiting", "waiting"]
 
 
 def test_forget_names_the_lessons_first(shell: Shell) -> None:

@@ -71,6 +71,15 @@ def test_what_reached_an_answer_that_was_left_standing_is_said() -> None:
     assert state(replace(gone, replaced_by=7)) == "replaced"
 
 
+def test_a_practice_that_the_weights_lost_is_no_lesson_to_practise() -> None:
+    practised = Lesson("practice", (Turn("user", "chain_sum"),), "", state="needs_practice")
+    lost = Taught(practised, 1, 1, "needs_practice", 1, None)
+    assert (state(lost), long_state(lost)) == (
+        *("lost", "lost, because the weights went back to earlier ones; practise again to repeat it"),
+    )
+    assert state(replace(lost, state="taken_back")) == "taken back"
+
+
 def test_of_many_turns_the_nearest_are_named() -> None:
     many = tuple(Share("good", turns, 0.891**turns, 2.0) for turns in range(1, 6))
     said = led_to(replace(LEFT, shares=many))

@@ -61,10 +61,12 @@ def test_what_is_known_of_a_run() -> None:
     run = PracticeListed(entry(done, options=options), 100, 3, ((4, True), (7, False)))
     head, result, alarm, changed = practice_runs.facts(run, 0.0)
     assert head.startswith("run 12 \u00b7 begun today")
-    assert head.endswith(", while you were away \u00b7 lesson 4, lesson 7, taken back")
+    assert head.endswith(", while you were away \u00b7 lesson 4, lesson 7, no longer in effect")
     assert result.startswith("chain_sum: held-out accuracy 30 % \u2192 62 %")
     assert alarm == "alarm: count: \u241b[2J" and changed == "options: lr=0.5"
     assert practice_runs.lesson_short(run) == "(7)"
+    erased = PracticeListed(entry(done | {"saves": 1}), 100, 3)
+    assert practice_runs.lessons(erased) == "no lesson: it was erased"
     killed = PracticeListed(entry(), 3, 0)
     head, result = practice_runs.facts(killed, 0.0)
     assert head.endswith("3 steps \u00b7 no lesson: nothing was saved") and result == (
