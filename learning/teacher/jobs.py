@@ -212,6 +212,8 @@ class Jobs:
             except VidyaError as error:  # for example unreadable earlier weights
                 self._emit(Failed("undo", error.what, error.next_step))
         if self._how.on:
+            if waiting := self._journal.waiting_count():
+                self._emit(LearnerState("gathering", waiting))  # preparing takes a while
             self._learner.caches.prepare()
         while self._how.on and (lesson := self._journal.next_waiting()):
             waiting = self._journal.waiting_count()

@@ -29,7 +29,7 @@ from vidya_tui.app import last_call
 from vidya_tui.app.event_queue import Inbox
 from vidya_tui.app.shutdown import LeavingApp
 from vidya_tui.app.themes import DARK, LIGHT
-from vidya_tui.commands.keymap import each, keymap, known, shown
+from vidya_tui.commands.keymap import each, keymap, known
 from vidya_tui.commands.parse import RunCommand, find
 from vidya_tui.screens.chat.screen import ChatScreen
 from vidya_tui.settings.file import Settings, SettingsError, placed
@@ -213,11 +213,7 @@ class VidyaApp(LeavingApp):
             self._unsent.put_back(self.chat.take_back)
         self._welcome(journal, controller)
         if unfinished := self.control.unfinished():
-            where = f" in epoch {unfinished.epoch + 1}" if unfinished.step else ""
-            key = shown(self.keys["train"]) or "/train"
-            self.chat.notice.say(
-                f"book training was interrupted{where}; {key} continues it", stay=True
-            )
+            self.chat.tell(unfinished)
         if self._strange:
             folder = f"{self._home.path}/"
             told = "; ".join(str(error).replace(folder, "") for error in self._strange)

@@ -63,13 +63,13 @@ class Controller:
     ) -> None:
         """keys: those that hints mention; None: the default keys. fetcher: None: nothing can be fetched."""
         self.session = session
-        self._keys = keys or usual()
+        self.keys = keys or usual()
         self.journal = journal
         self._teacher = teacher
         self.known = StateStore()
         """What the teacher's events have told."""
         self.practice = PracticeController(teacher, self.known)
-        self.fetches = FetchDesk(self.known, fetcher, self._keys)
+        self.fetches = FetchDesk(self.known, fetcher, self.keys)
         self._how = SetLearning(on=True)
         self._begun = False
         self._notes = Notes(lambda at: recalled(self.journal, self.session, at))
@@ -294,7 +294,7 @@ class Controller:
             training=training_state.BEGUN, learning=replace(self.learning, stopping=False)
         )
         self._teacher.send(Train(epochs=argument if isinstance(argument, int) else None))
-        shows, stops = way(self._keys, "curve"), way(self._keys, "cancel")
+        shows, stops = way(self.keys, "curve"), way(self.keys, "cancel")
         return StatusMessage(
             f"learning the book; go on chatting; {shows} shows how it goes, {stops} stops it"
         )

@@ -14,11 +14,12 @@ from engine.config import CONFIGS
 from engine.errors import CheckpointError, VidyaError
 from learning.home import Home
 from learning.models.store import ModelInfo, ModelStore, Snapshot
-from learning.models.unfinished_training import Unfinished, read_unfinished
+from learning.models.unfinished_training import read_unfinished
 from learning.practice.supply.arms import parse_others
 from learning.practice.supply.typed import split_typed
 from learning.protocol.records import DisputedAnswers
 from learning.protocol.requests import FindDisputed, Grow
+from vidya_tui.commands.keymap import shown
 from vidya_tui.controller.controller import Controller
 from vidya_tui.controller.preferences import how_to_learn, prepare
 from vidya_tui.session.disputed import pick_disputed
@@ -48,6 +49,8 @@ class ModelControl:
         self.controller = controller
         self._home, self._teacher, self._changed = home, teacher, changed
         self._store = ModelStore(home)
+        self._came = False
+        """Whether the model was changed, and `go_on` has not told of the new one's interrupted training."""
         self._apply()
 
     # ------------------------------------------------------------ settings
@@ -122,10 +125,14 @@ class ModelControl:
         """Whether the model in use is loaded."""
         return self.controller.learning.loaded
 
-    def unfinished(self) -> Unfinished | None:
-        """The interrupted book training of the model in use; None: there is none."""
-        path = self._home.models_path / self.model
-        return read_unfinished(path)
+    def unfinished(self) -> StatusMessage | None:
+        """Says that the book training of the model in use was interrupted; None if none was."""
+        found = read_unfinished(self._home.models_path / self.model)
+        if found is None:
+            return None
+        where = f" in epoch {found.epoch + 1}" if found.step else ""
+        key = shown(self.controller.keys["train"]) or "/train"
+        return StatusMessage(f"book training was interrupted{where}; {key} continues it", stay=True)
 
     def snapshots(self) -> Sequence[Snapshot]:
         """Earlier weights of the model in use, newest first."""
@@ -142,6 +149,7 @@ class ModelControl:
         self._ready()
         self._save("model", wanted)
         self._teacher.change(wanted)
+        self._came = True
         self.settings = replace(self.settings, model=wanted)
         self._prepare()
         if coming := self.controller.fetches.now:
@@ -149,7 +157,11 @@ class ModelControl:
 
     def go_on(self) -> StatusMessage | None:
         """Call after events: goes on with a model that was fetched, as soon as nothing would be broken off.
-        Returns what to tell the owner."""
+        Returns what to tell the owner, who is also told of an interrupted training of a model that came."""
+        if self._came and self.awake and not self._teacher.changing:
+            self._came = False
+            if told := self.unfinished():
+                return told
         controller, coming = self.controller, self.controller.fetches.now
         busy = (
             controller.session.streaming

@@ -87,7 +87,9 @@ def told(before: TeacherState, event: Event, now: TeacherState) -> StatusMessage
             )
     if now.practice.alarm != before.practice.alarm:
         return StatusMessage(f"practice: {now.practice.alarm}", trouble=True, stay=True)
-    return presence.told(before.model, event, training=before.training.running)
+    return presence.told(
+        before.model, event, training=before.training.running, practising=before.practice.running
+    )
 
 
 class StateStore:

@@ -252,8 +252,9 @@ def after(now: Learning, event: Event) -> Learning:
 
     match event:
         case Ready():
-            took = now.took if event.model == now.model else ()
-            now = replace(now, took=took, loaded=True, lost=False)
+            if event.model != now.model:  # what was measured is of the other model
+                now = replace(now, took=(), recall=None, outcome="")
+            now = replace(now, loaded=True, lost=False)
             return replace(now, model=event.model, version=event.version)
         case LearnerState():
             recall = now.recall if event.book_recall is None else event.book_recall

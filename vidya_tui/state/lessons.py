@@ -104,9 +104,10 @@ def understood(lesson: Lesson) -> str:
 
 
 def avoided(lesson: Lesson) -> str:
-    """What a lesson without an answer avoids: an answer, or the part of it that is to blame."""
+    """What a lesson without an answer avoids: an answer, or the part of it that is to blame. Empty for a
+    practice, which is no text."""
     start, end = lesson.blame or (0, None)
-    return lesson.rejected[0][start:end]
+    return next(iter(lesson.rejected), "")[start:end]
 
 
 def short(lesson: Lesson, room: int = 0) -> str:
@@ -114,6 +115,8 @@ def short(lesson: Lesson, room: int = 0) -> str:
     question is cut so that at least half of them are left to the answer; 0: no limit."""
     if lesson.kind == "owner_words":
         return one_line(lesson.answer)
+    if lesson.kind == "practice":
+        return named(lesson)
     asked = one_line(question(lesson))
     answer = one_line(lesson.answer) if lesson.answer else f"not {quote(avoided(lesson))}"
     if room and len(asked) + len(answer) + len(ARROW) > room:
@@ -122,7 +125,10 @@ def short(lesson: Lesson, room: int = 0) -> str:
 
 
 def named(lesson: Lesson) -> str:
-    """A lesson named by its question and answer, for use in a sentence."""
+    """A lesson named by its question and answer, or by what was practised, for use in a sentence."""
+    if lesson.kind == "practice":
+        run = one_line(question(lesson), 100)
+        return run if run.startswith("distillation from ") else f"practice of {run}"
     said = quote(lesson.answer, 50) if lesson.answer else f"not {quote(avoided(lesson), 50)}"
     return f"{quote(question(lesson), 50)}{ARROW}{said}" if question(lesson) else said
 

@@ -51,9 +51,11 @@ def after(now: ModelPresence, event: Event) -> ModelPresence:
     return now
 
 
-def told(now: ModelPresence, event: Event, *, training: bool) -> StatusMessage | None:
-    """What to tell the owner about an event; None: nothing. now: the state before it. training: whether book
-    training was running."""
+def told(
+    now: ModelPresence, event: Event, *, training: bool, practising: bool = False
+) -> StatusMessage | None:
+    """What to tell the owner about an event; None: nothing. now: the state before it. training, practising:
+    whether book training or a practice was running."""
     match event:
         case Failed():
             step = f"; {event.next_step}" if event.next_step else ""
@@ -62,7 +64,10 @@ def told(now: ModelPresence, event: Event, *, training: bool) -> StatusMessage |
         case WorkerLost():
             return _worker_lost(now, event, training)
         case ModelChanging():
-            return StatusMessage(f"changing to {event.model}; go on typing", stay=True)
+            stops = (
+                "; book training stops" if training else "; practice stops" if practising else ""
+            )
+            return StatusMessage(f"changing to {event.model}{stops}; go on typing", stay=True)
         case Grown():
             size = f"{event.parameters / 1e6:.0f}M weights"
             return StatusMessage(f"{event.name} is there, {size}: /model talks to it", stay=True)

@@ -59,9 +59,8 @@ class TrainingLog:
                     f"{event.what}; {event.next_step}" if event.next_step else event.what
                 )
             case TeacherEnded() if self.running:
-                return self._ended(
-                    "the model was started anew meanwhile; /train goes on where it was"
-                )
+                goes_on = "goes on where it was" if self.losses else "begins again"
+                return self._ended(f"the model was started anew meanwhile; /train {goes_on}")
         return self
 
     def _ended(self, words: str) -> TrainingLog:

@@ -15,8 +15,9 @@ from engine.errors import VidyaError
 from engine.storage.generation_file import Generation, write_generation
 from learning.home import Home
 from learning.journal.journal import Journal
+from learning.models.unfinished_training import Unfinished, write_unfinished
 from learning.protocol.events import Event, Failed, ModelChanging, Ready
-from learning.protocol.requests import Generate, Grow, OwnerActive, SetLearning
+from learning.protocol.requests import Generate, Grow, OwnerActive, SetLearning, Train
 from tests.fakes import ScriptedTeacher
 from vidya_tui.controller.controller import Controller
 from vidya_tui.controller.models import ModelControl
@@ -173,6 +174,20 @@ def test_another_model_takes_the_talk_over(house: House) -> None:
     house.hear(Ready("10m-base", 3, 1, "cpu"))
     assert house.controller.learning.model == "10m-base" and house.controller.learning.loaded
     assert load(house.home.settings_path).model == "10m-base"
+
+
+def test_a_training_that_a_change_broke_off_is_told_when_its_model_comes_back(house: House) -> None:
+    folder = house.home.models_path / "10m"
+    folder.mkdir(parents=True)
+    write_unfinished(folder, Unfinished(Train(), 41, (), 2, 117))
+    for model in ("10m-base", "10m"):
+        house.control.use(model)
+        house.settle()
+        assert house.control.go_on() is None, "it is not there yet"
+        house.hear(Ready(model, 3, 1, "cpu"))
+    told = house.control.go_on()
+    assert told and told.text == "book training was interrupted in epoch 3; f5 continues it"
+    assert house.control.go_on() is None, "it is told once"
 
 
 def test_a_model_that_does_not_exist_is_refused(house: House) -> None:

@@ -81,7 +81,7 @@ def test_the_learning_line_has_the_practice_before_the_growing() -> None:
     [
         (WorkerLost("killed", True), "killed; nothing is lost; starting it again, /train starts"),
         (WorkerLost("killed", False), "killed; nothing is lost; quit and start vidya again"),
-        (ModelChanging("10m-base"), "changing to 10m-base; go on typing"),
+        (ModelChanging("10m-base"), "changing to 10m-base; book training stops; go on typing"),
         (Grown("49m", 49_000_000), "49m is there, 49M weights"),
         (Failed("learn", "no room", "free some"), "no room; free some"),
         (PracticeStage("x", "during", 9, accuracy=0.1, alarm="too good"), "practice: too good"),
@@ -91,6 +91,13 @@ def test_what_the_owner_is_told(event: Event, words: str) -> None:
     before = busy()
     said = told(before, event, after(before, event))
     assert said is not None and said.text.startswith(words)
+
+
+def test_what_a_change_of_model_breaks_off_is_told() -> None:
+    event = ModelChanging("10m-base")
+    for before, words in ((BUSY, "; practice stops"), (TeacherState(), "")):
+        said = told(before, event, after(before, event))
+        assert said is not None and said.text == f"changing to 10m-base{words}; go on typing"
 
 
 def test_what_was_said_once_is_not_said_again() -> None:

@@ -59,6 +59,15 @@ def test_before_and_without_the_model() -> None:
     assert doing(after(READY, WorkerLost("killed", restarting=False))) == "the model is gone"
 
 
+def test_what_was_measured_of_another_model_is_not_shown() -> None:
+    measured = after(after(READY, DONE), LearnerState("idle", book_recall=0.98))
+    assert measured.recall == 0.98 and measured.outcome
+    again = after(measured, Ready("10m", 5, 10, "cpu"))
+    assert (again.recall, again.outcome, again.took) == (0.98, measured.outcome, measured.took)
+    other = after(measured, Ready("49m", 1, 49, "cpu"))
+    assert (other.recall, other.outcome, other.took) == (None, "", ())
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

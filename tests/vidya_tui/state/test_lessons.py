@@ -75,7 +75,10 @@ def test_a_practice_that_the_weights_lost_is_no_lesson_to_practise() -> None:
     practised = Lesson("practice", (Turn("user", "chain_sum"),), "", state="needs_practice")
     lost = Taught(practised, 1, 1, "needs_practice", 1, None)
     assert (state(lost), long_state(lost)) == (
-        *("lost", "lost, because the weights went back to earlier ones; practise again to repeat it"),
+        *(
+            "lost",
+            "lost, because the weights went back to earlier ones; practise again to repeat it",
+        ),
     )
     assert state(replace(lost, state="taken_back")) == "taken back"
 
