@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 
 class VidyaError(Exception):
     """An error that a person can act on; shown as one line, never as a traceback.
@@ -19,8 +21,12 @@ class VidyaError(Exception):
 
 
 def reason(error: BaseException) -> str:
-    """The reason of an error on one line: the system's message without error number and file name, or else
-    the error's text or class."""
+    """The reason of an error on one line: the system's message without error number and file name, what is
+    wrong with a text in plain words, or else the error's text or class."""
+    if isinstance(error, UnicodeDecodeError):
+        return f"it is not text in UTF-8, from byte {error.start + 1:,} on"
+    if isinstance(error, json.JSONDecodeError):
+        return f"it is not JSON, from line {error.lineno}, column {error.colno} on"
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return " ".join(str(text).split())
 

@@ -124,7 +124,9 @@ def _drawn(
             shutil.copyfile(folder / kept.name, kept)
             options.say(f"{done} openings, {tokens} tokens")
 
-        return job.answers(chosen_openings(None, settings.count), report, lambda: False)
+        return job.answers(
+            job.unknown(chosen_openings(None, settings.count)), report, lambda: False
+        )
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from engine.errors import DataError
+from engine.errors import DataError, reason
 
 
 def parse(data: bytes, name: str, advice: str) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -18,7 +18,7 @@ def parse(data: bytes, name: str, advice: str) -> Iterator[tuple[int, dict[str, 
     try:
         text = data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
-        raise DataError(f"{name}: cannot be read ({error})", advice) from error
+        raise DataError(f"{name}: cannot be read ({reason(error)})", advice) from error
     # not splitlines(), which also breaks at rare characters that may occur inside a string
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():

@@ -32,7 +32,7 @@ def open_file(path: Path) -> BinaryIO:
     try:
         return open_regular(path)
     except ValueError as error:
-        raise DataError(f"{path}: cannot be read ({error})", SAVE_FIRST) from error
+        raise DataError(f"{path}: cannot be read ({reason(error)})", SAVE_FIRST) from error
 
 
 @contextmanager

@@ -69,6 +69,15 @@ class TeacherModel:
         return f"{self.name} {self.version} {self.tokenizer.fingerprint()}"
 
 
+def check_enough(openings: int) -> None:
+    """Raises DataError where so many openings are too few, however well they are answered."""
+    if openings < FEWEST:
+        raise DataError(
+            f"openings that neither the book nor a lesson answers: {openings}",
+            f"at least {FEWEST} are needed, and some more, because not every answer is good enough",
+        )
+
+
 @dataclass(frozen=True)
 class DistillationJob:
     """One request. Nothing is drawn or learned before `answers` and `run` are called."""
@@ -81,16 +90,19 @@ class DistillationJob:
     seed: int
     pause: Callable[[], None] = lambda: None
 
+    def unknown(self, openings: Sequence[str]) -> list[str]:
+        """The openings that neither the book nor a lesson answers: what the teacher is asked."""
+        known = {example.prompt for example in self.transaction.caches.replay.memory}
+        return [opening for opening in openings if fold(opening) not in known]
+
     def answers(
         self,
         asked: Sequence[str],
         report: Callable[[int, int], None],
         stop: Callable[[], bool],
     ) -> list[TeacherAnswer]:
-        """Draws what is missing. What the book or a lesson answers is not asked. report: (openings done,
-        tokens). Raises DataError where the file of answers cannot be read or written."""
-        known = {example.prompt for example in self.transaction.caches.replay.memory}
-        asked = [opening for opening in asked if fold(opening) not in known]
+        """Draws what is missing. report: (openings done, tokens). Raises DataError where the file of answers
+        cannot be read or written."""
         path = self.transaction.weights.folder / ANSWERS
         file = AnswerFile(path, self.settings.draw.mark(self.teacher.identity))
         generator = torch.Generator().manual_seed(self.seed)
@@ -120,6 +132,7 @@ class DistillationJob:
         """Learns from the rows that have an answer, publishes at save points. Raises DataError where
         there are too few, and what publication raises."""
         kept = [row for row in rows if row.answer]
+        check_enough(len(rows))
         if len(kept) < FEWEST:
             raise DataError(
                 f"too few answers of {self.teacher.name} were good enough: {len(kept)} of {len(rows)}",

@@ -157,9 +157,11 @@ def changed_values(settings: PracticeSettings) -> dict[str, str]:
 
 
 def split_words(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """(options of practice, settings of the task) of `name=value` words that may be either."""
+    """(options of practice, settings of the task) of `name=value` words that may be either. Only names of
+    options have a dot, so such a name is an option even if it is wrong."""
     known = {option.name for option in practice_options()}
-    mine = tuple(word for word in words if word.partition("=")[0].strip() in known)
+    names = [word.partition("=")[0].strip() for word in words]
+    mine = tuple(w for w, name in zip(words, names, strict=True) if name in known or "." in name)
     return mine, tuple(word for word in words if word not in mine)
 
 

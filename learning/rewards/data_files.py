@@ -7,6 +7,7 @@ Left out: writing, streaming files that do not fit into memory, running a data s
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -63,9 +64,10 @@ def hub_folder(name: str, patterns: Sequence[str]) -> Path:
             name, repo_type="dataset", allow_patterns=list(patterns)
         )
     except Exception as error:  # its own error classes, those of its HTTP library, and OSError
-        why = (str(error).strip().splitlines() or [""])[0][:200]
+        first = (str(error).strip().splitlines() or [""])[0]
+        why = re.sub(r"^(Got: )?(\w+Error: )?(\[Errno -?\d+\] )?", "", first)[:200]
         raise DataError(
-            f"{name} cannot be fetched from the Hugging Face hub ({type(error).__name__}: {why})",
+            f"{name} cannot be fetched from the Hugging Face hub ({why or 'no reason was given'})",
             "look at the network, or give a file with --data",
         ) from error
     return Path(folder)

@@ -118,6 +118,7 @@ def _distil(
     from learning.distillation.job import (
         OPENINGS,
         DistillationJob,
+        check_enough,
         check_pair,
         check_tokenizers,
         chosen_openings,
@@ -142,6 +143,9 @@ def _distil(
             if settings.student.beta:
                 check_tokenizers(teacher.tokenizer, learner.tokenizer)
             job = DistillationJob(teacher, learner.transaction, learner.tokenizer, settings, seed)
+            asked = job.unknown(asked)
+            if not dry_run:
+                check_enough(len(asked))
             say(f"{folder.name} is asked {counted(len(asked), 'opening')}")
             rows = job.answers(asked, _drawing(len(asked)), stop)
             _told(rows, options, dry_run)

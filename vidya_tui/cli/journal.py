@@ -192,5 +192,11 @@ def _rows(file: str) -> tuple[list[dict[str, Any]], str]:
                 f"{name}:{number}: is of the trl format, which has only the preferences",
                 "`vidya teach --file` learns it; import takes what `vidya journal export` wrote",
             )
+        if "table" not in row:
+            raise DataError(
+                f"{name}:{number}: is no row of a journal's export, which names its table",
+                "`vidya teach --file` learns a file of lessons; import takes what `vidya journal export` "
+                "wrote; nothing was added",
+            )
         rows.append(row | {"line": number})
     return rows, name

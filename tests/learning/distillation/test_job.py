@@ -86,7 +86,12 @@ def test_answers_are_kept_beside_the_student_and_belong_there(
 
 def test_what_the_book_answers_is_not_asked(job: DistillationJob) -> None:
     prompt = job.transaction.caches.replay.book[0].question
-    assert job.answers([prompt], lambda *_: None, lambda: False) == []
+    assert job.unknown([prompt, "Where is the sea?"]) == ["Where is the sea?"]
+
+
+def test_too_few_openings_are_told_apart_from_bad_answers(job: DistillationJob) -> None:
+    with pytest.raises(DataError, match="neither the book nor a lesson answers: 3"):
+        job.run(ROWS[:3], lambda _: None, lambda: False)
 
 
 def test_both_ways_make_examples_of_the_students_tokens(job: DistillationJob) -> None:

@@ -182,6 +182,7 @@ def test_an_unknown_name_lists_all() -> None:
 def test_words_of_practice_and_of_the_task_are_told_apart() -> None:
     mine, tasks = split_words(("max_terms=3", "lr=1e-5", "forms=all,no"))
     assert (mine, tasks) == (("lr=1e-5",), ("max_terms=3", "forms=all,no"))
+    assert split_words(["warmup.steps=3"])[0], "a wrong name of an option, not a setting of a task"
 
 
 def test_names_and_texts_load_no_torch() -> None:
