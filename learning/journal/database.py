@@ -300,7 +300,7 @@ def _explain(error: sqlite3.Error, path: Path) -> JournalError:
         ),
         sqlite3.SQLITE_CORRUPT: (
             f"damaged ({error})",
-            "copy it to a safe place before anything else; `vidya doctor` says how far it goes",
+            "copy it to a safe place before anything else",
         ),
         sqlite3.SQLITE_READONLY: (
             "cannot be written",

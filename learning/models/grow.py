@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 
 import torch
 
 from engine.config import CONFIGS
 from engine.errors import ConfigError
 from engine.grow import grow
-from engine.storage.checkpoint import load_model, save_model
+from engine.storage.checkpoint import load_config, load_model, save_model
 from engine.storage.weight_files import current_version
 from engine.tokenizers.load import load_tokenizer
 from learning.models.files import TALK
@@ -37,13 +38,15 @@ def grow_model(
     Raises ConfigError if the configuration does not exist or cannot be reached by growing, NotFound if there
     is no model `source`, CheckpointError if `name` is taken or files cannot be read or written.
     """
+    folder = store.resolve(source)
     if config_name not in CONFIGS:
-        raise ConfigError(
-            f"config {config_name!r} does not exist", f"choose one of: {', '.join(CONFIGS)}"
-        )
+        own = load_config(folder)
+        sizes = {n: replace(c, vocab_size=own.vocab_size).parameters for n, c in CONFIGS.items()}
+        larger = ", ".join(name for name, size in sizes.items() if size > own.parameters)
+        known = f"choose one of: {larger}" if larger else f"{source} is as large as the largest one"
+        raise ConfigError(f"config {config_name!r} does not exist", known)
     name = name or config_name
     check_free(store, name)
-    folder = store.resolve(source)
     pause()
     small = load_model(folder)
     pause()

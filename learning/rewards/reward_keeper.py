@@ -153,7 +153,10 @@ def usable(folder: Path, journal: Journal) -> tuple[RewardModel, TasteReport]:
         what = "the taste was trained on something that you took back since"
         raise RewardError(f"{what}, so it is not used", "vidya reward train")
     if report.why_not:
-        raise RewardError(f"the taste is not used: {report.why_not}", advice)
+        raise RewardError(
+            f"the taste is not used: {report.why_not}",
+            "go on picking; it is trained again on more picks",
+        )
     return load(folder), report
 
 

@@ -327,6 +327,8 @@ def _compare(run: int, now: int, options: Options) -> None:
         same, both = same_steps(journal, run, now)
     if options.as_json:
         print_json({"event": "again", "run": run, "same_steps": same, "steps": both})
+    elif not both:
+        say(f"again: there is no step after warm-up to compare with run {run}")
     else:
         say(
             f"again: {same} of {counted(both, 'step')} are the same as in run {run}, to the last digit"

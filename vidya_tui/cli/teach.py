@@ -59,11 +59,14 @@ def teach(
     options: Options,
 ) -> None:
     """Judges an ask, or teaches a file of lessons; returns when the model has learned."""
-    if sum(value is not None for value in (pick, text, rate, file)) != 1:
-        raise click.UsageError("give one of --pick, --say, --rate or --file")
+    _check_rating(rate, reason, end, words)
+    given = sum(value is not None for value in (pick, text, rate, file))
+    if given != 1:
+        raise click.UsageError(
+            f"give {'only ' if given else ''}one of --pick, --say, --rate or --file"
+        )
     if file is not None and ask_id is not None:
         raise click.UsageError("--ask goes with --pick, --say or --rate")
-    _check_rating(rate, reason, end, words)
     lessons = _read(file) if file is not None else []
 
     def show(event: Event) -> None:

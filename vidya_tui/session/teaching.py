@@ -40,7 +40,7 @@ class NoSuchCandidate(VidyaError):
     """The ask has no candidate of this number, or it has no text. field: of AskVerdict."""
 
     def __init__(self, ask: int, field: str, number: int, there: Sequence[int]) -> None:
-        numbers = ", ".join(map(str, there)) or "none"
+        numbers = ", ".join(map(str, sorted(there))) or "none"
         super().__init__(f"ask {ask} has no candidate {number}", f"there are: {numbers}")
         self.field = field
 

@@ -52,6 +52,13 @@ def test_grown_with_tokenizer_talk_and_version(store: ModelStore, tiny_model: Mo
     assert grow_model(store, "mine", "larger", "second").name == "second"
 
 
+def test_only_what_is_larger_is_offered(store: ModelStore) -> None:
+    for source, offered in (("mine", True), (grow_model(store, "mine", "larger").name, False)):
+        with pytest.raises(ConfigError) as none:
+            grow_model(store, source, "99m")
+        assert ("larger" in (none.value.next_step or "")) == offered
+
+
 def test_clear_errors_and_nothing_left_behind(store: ModelStore) -> None:
     with pytest.raises(ConfigError, match="config '99m' does not exist"):
         grow_model(store, "mine", "99m")

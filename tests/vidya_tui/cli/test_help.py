@@ -90,6 +90,8 @@ def run(*arguments: str, home: Path, **variables: str) -> subprocess.CompletedPr
         (["ask", "x", "--nothing"], "no such option '--nothing'; `vidya ask --help`"),
         (["ask", "x", "-n", "0"], "0 is not in the range"),
         (["teach"], "give one of --pick"),
+        (["teach", "--say", "Hi.", "--rate", "good"], "give only one of --pick"),
+        (["teach", "--reason", "shorter"], "--reason goes with --rate"),
         (["ask", "x", "-n", "two"], "'two' is not a whole number; `"),
         (["practice", "--again", "last"], "'last' is not a whole number; `"),
         (["pretrain", "x.txt", "--minutes", "two"], "'two' is not a number; `"),

@@ -261,6 +261,10 @@ def test_a_run_is_listed_shown_and_repeated(gym: Shell) -> None:
     assert "run 2, seed 3" in said and "differs" not in said
     assert "again: 10 of 10 steps are the same as in run 1, to the last digit" in said
     assert "differs: it began with other weights" in gym.run("practice", "--again", "1").stderr
+    gym.run("practice", "easy", "--warm-up", "--steps", "0")
+    assert (
+        "no step after warm-up to compare with run 4" in gym.run("practice", "--again", "4").stderr
+    )
 
 
 @pytest.mark.slow
