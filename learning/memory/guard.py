@@ -46,13 +46,15 @@ def examine(
     earlier: int,
     earlier_before: float,
     earlier_recall: float,
+    spare: int = 1,
 ) -> Verdict:
-    """Compares recall before and after the steps. earlier: number of earlier lessons."""
+    """Compares recall before and after the steps. earlier: number of earlier lessons. spare: how many of them
+    may be lost even where that is more than SLACK, >= 0."""
     if not finite(model):
         return Verdict(False, 0.0, 0.0, "the weights are not finite")
     reason = ""
     if not book_recall >= bound(book_before):
         reason = "too much of the book was forgotten"
-    elif earlier and not earlier_recall >= earlier_before - max(SLACK, 1.0 / earlier):
+    elif earlier and not earlier_recall >= earlier_before - max(SLACK, spare / earlier):
         reason = "too many earlier lessons were forgotten"
     return Verdict(not reason, book_recall, earlier_recall, reason)

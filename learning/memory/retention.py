@@ -99,7 +99,8 @@ class Retention:
 
 
 def examined(keeper: Retention, model: Model) -> Verdict:
-    """Measures everything remembered and asks the guard whether the weights may be published."""
+    """Measures everything remembered and asks the guard whether the weights may be published. Practice is no
+    reason to lose a lesson, as a contradiction is, so none is spared."""
     keeper.measure(model)
     return examine(
         model,
@@ -108,6 +109,7 @@ def examined(keeper: Retention, model: Model) -> Verdict:
         earlier=keeper.earlier,
         earlier_before=keeper.earlier_before,
         earlier_recall=keeper.earlier_recall,
+        spare=0,
     )
 
 

@@ -50,6 +50,20 @@ def test_what_was_forgotten(
     assert (verdict.passed, verdict.reason) == (not reason, reason)
 
 
+def test_where_none_is_spared_one_lesson_of_few_is_too_many(tiny_model: Model) -> None:
+    for lost, passed in ((0, True), (1, False)):
+        verdict = examine(
+            tiny_model,
+            book_before=1.0,
+            book_recall=1.0,
+            earlier=10,
+            earlier_before=1.0,
+            earlier_recall=1.0 - lost / 10,
+            spare=0,
+        )
+        assert verdict.passed == passed
+
+
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
 def test_weights_that_are_not_finite_do_not_pass(tiny_model: Model, number: float) -> None:
     with torch.no_grad():
