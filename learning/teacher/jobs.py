@@ -212,9 +212,10 @@ class Jobs:
             except VidyaError as error:  # for example unreadable earlier weights
                 self._emit(Failed("undo", error.what, error.next_step))
         if self._how.on:
-            if waiting := self._journal.waiting_count():
-                self._emit(LearnerState("gathering", waiting))  # preparing takes a while
-            self._learner.caches.prepare()
+            with suppress(VidyaError):  # a journal that cannot be read is reported below
+                if not self._how.in_pauses and (waiting := self._journal.waiting_count()):
+                    self._emit(LearnerState("gathering", waiting))
+            self._learner.caches.prepare()  # which takes a while after a start
         while self._how.on and (lesson := self._journal.next_waiting()):
             waiting = self._journal.waiting_count()
             if not self._in_a_pause(waiting):

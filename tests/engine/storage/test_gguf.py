@@ -194,7 +194,7 @@ HOSTILE: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "empty texts without end": (only(pair("x", 9, array(8, 1 << 21, bytes(800)))), "it ends"),
     "arrays in arrays": (only(pair("x", 9, array(9, 1, array(9, 1)))), "type 9"),
     "a type that is none": (only(pair("x", 77, b"")), "type 77"),
-    "bytes that are no text": (only(pair("x", 8, struct.pack("<Q", 2) + b"\xff\xfe")), "decode"),
+    "bytes that are no text": (only(pair("x", 8, struct.pack("<Q", 2) + b"\xff\xfe")), "UTF-8"),
     "an alignment of nothing": (
         only(pair("general.alignment", 4, struct.pack("<I", 0))),
         "alignment",
