@@ -33,5 +33,6 @@ def taken_back(journal: Journal, event: UndoDone) -> str:
             others = journal.lessons_of(lesson.judgement or 0) if lesson.kind == "reason" else []
             if any(other.kind != "reason" and other.state == "undone" for other in others):
                 return ""
-            return f"{event.what} \u00b7 {named(lesson)}"
+            if lesson.kind != "practice":  # what was practised is said already
+                return f"{event.what} \u00b7 {named(lesson)}"
     return event.what

@@ -81,6 +81,9 @@ def test_a_practice_that_the_weights_lost_is_no_lesson_to_practise() -> None:
         ),
     )
     assert state(replace(lost, state="taken_back")) == "taken back"
+    assert named(practised) == short(practised) == "practice of chain_sum"
+    distilled = replace(practised, prompt=(Turn("user", "distillation from smollm2-135m"),))
+    assert named(distilled) == "distillation from smollm2-135m"
 
 
 def test_of_many_turns_the_nearest_are_named() -> None:
