@@ -28,6 +28,7 @@ from learning.memory.save_points import LessonSavePoints
 from learning.memory.transaction import WeightTransaction
 from learning.models.files import TALK
 from learning.models.trainable import all_weights
+from learning.protocol.records import DISTILLATION
 from learning.text.normalise import fold
 from learning.text.openings import openings
 
@@ -141,7 +142,7 @@ class DistillationJob:
         learned = [row for place, row in enumerate(kept) if place % HELD_OUT]
         held_out = self._examples(kept[::HELD_OUT])
         transaction = self.transaction
-        model, name = transaction.weights.model, f"distillation from {self.teacher.name}"
+        model, name = transaction.weights.model, f"{DISTILLATION}{self.teacher.name}"
         transaction.caches.forget()  # all weights are trained
         try:
             with transaction.begin(all_weights(model)) as attempt:

@@ -178,6 +178,6 @@ def _words(lesson: Lesson, stays: str, lost: list[Lesson], untrained: bool) -> s
     again += "; the book training since is gone too, a new one repeats it" if untrained else ""
     name = f"lesson {lesson.id}"
     if lesson.kind == "practice":
-        name = f"practice of {lesson.prompt[0].text}"
+        name = lesson.run_name
     too = " in this model too" if lesson.state == "undone" else ""
     return f"took back {name}{too}{stays}{again}"

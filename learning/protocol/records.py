@@ -18,6 +18,8 @@ own messages. continuation: an answer that the owner did not judge. reason: an a
 written by the model with the owner's reason in its context. practice: not a text; a run of practice
 or distillation, recorded so that it can be undone like a lesson, with the name of its task as the
 prompt."""
+DISTILLATION = "distillation from "
+"""How the prompt of a distillation's lesson begins; the teacher's name follows."""
 LessonState = Literal["waiting", "learned", "needs_practice", "undone"]
 
 
@@ -181,6 +183,12 @@ class Lesson:
     blame: Span | None = None
     """The part of the one rejected answer that is to be avoided, if `answer` is empty. What stands before it
     is kept. None: all of it is avoided."""
+
+    @property
+    def run_name(self) -> str:
+        """What a lesson of kind practice records, in words: `practice of chain_sum`."""
+        name = self.prompt[-1].text
+        return name if name.startswith(DISTILLATION) else f"practice of {name}"
 
 
 @dataclass(frozen=True)

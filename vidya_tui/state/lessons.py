@@ -127,8 +127,7 @@ def short(lesson: Lesson, room: int = 0) -> str:
 def named(lesson: Lesson) -> str:
     """A lesson named by its question and answer, or by what was practised, for use in a sentence."""
     if lesson.kind == "practice":
-        run = one_line(question(lesson), 100)
-        return run if run.startswith("distillation from ") else f"practice of {run}"
+        return one_line(lesson.run_name, 100)
     said = quote(lesson.answer, 50) if lesson.answer else f"not {quote(avoided(lesson), 50)}"
     return f"{quote(question(lesson), 50)}{ARROW}{said}" if question(lesson) else said
 

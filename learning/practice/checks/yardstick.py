@@ -27,8 +27,9 @@ from learning.data.examples import Example
 from learning.journal.journal import Journal
 from learning.memory.guard import SLACK
 from learning.models.files import PRACTICE_ANCHOR, PRACTICE_BEST
+from learning.protocol.records import DISTILLATION
 
-TRAININGS = ("book training", "distillation from ")
+TRAININGS = ("book training", DISTILLATION)
 """How the notes of publications begin after which the model talks, or knows, otherwise on purpose."""
 
 
