@@ -14,9 +14,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from learning.protocol.records import Lesson, Role, Turns
-from learning.text.asking import asks_in_any_order, stands_alone
 from learning.text.kinds.one_answer import changed_by
 from learning.text.normalise import fold, fold_answer, fold_prompt
+from learning.text.questions.asking import asks_in_any_order, stands_alone
 
 
 def _set(words: str) -> frozenset[str]:
@@ -109,7 +109,7 @@ class _Claim:
         """Whether an exchange is about the lesson's subject.
 
         question: folded. asked, answer: the words of question and answer. asks: whether the question asks
-        something (learning.text.asking).
+        something (learning.text.questions.asking).
         """
         if question == self.question or (self.frame and self.frame <= answer.plain):
             return True

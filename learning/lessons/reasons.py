@@ -33,10 +33,10 @@ from learning.objectives.forward import knowledge
 from learning.protocol.events import LearnerState, Understood
 from learning.protocol.reason_events import ReasonGivenUp
 from learning.protocol.records import Lesson, Pick, Rating, Turn
-from learning.text.asking import stands_alone
 from learning.text.flaws import broken, ends_sentence
 from learning.text.normalise import fold
 from learning.text.openings import openings
+from learning.text.questions.asking import stands_alone
 from learning.text.reason import asked_again, praised
 
 MESSAGES = 8

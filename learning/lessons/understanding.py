@@ -16,10 +16,10 @@ from learning.journal.lesson_list import keep_understanding
 from learning.memory.transaction import WeightTransaction
 from learning.objectives.forward import knowledge
 from learning.protocol.records import Understanding
-from learning.text.another import neighbours
-from learning.text.asking import stands_alone
 from learning.text.key import mostly_holds, own_words
 from learning.text.normalise import fold
+from learning.text.questions.another import neighbours
+from learning.text.questions.asking import stands_alone
 
 WAYS = 5
 """Unseen wordings that are asked after a lesson."""
@@ -31,8 +31,8 @@ long."""
 
 
 def all_others(example: Example) -> list[str]:
-    """Questions about somebody or something else than a lesson's (learning.text.another.neighbours). Empty if
-    the lesson's question makes no sense alone, or if its answer adds no word to it or is too long."""
+    """Questions about somebody or something else than a lesson's (`neighbours`). Empty if the lesson's
+    question makes no sense alone, or if its answer adds no word to it or is too long."""
     question, answer = example.question, example.said
     short = stands_alone(question) and len(example.answer) <= LONGEST
     return neighbours(question, answer) if short and own_words(question, answer) else []

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from learning.data.examples import Example, answered_by
-from learning.text.asking import stands_alone
 from learning.text.kinds.one_answer import asks_for_one, says_otherwise
 from learning.text.kinds.recognise import Asked
 from learning.text.normalise import fold
+from learning.text.questions.asking import stands_alone
 
 _TURN = " / "
 """Between the turns of a folded prompt."""

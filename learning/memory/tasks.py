@@ -24,10 +24,10 @@ from learning.journal.weak import Leading, weak_lessons
 from learning.memory.current_answers import CurrentAnswers
 from learning.memory.rewording import reworded
 from learning.protocol.records import Lesson, LessonKind, Span
-from learning.text.asking import is_question, stands_alone
 from learning.text.flaws import ends_sentence
 from learning.text.normalise import fold, fold_prompt
 from learning.text.paraphrases import NO_FRAMES, Frames
+from learning.text.questions.asking import is_question, stands_alone
 
 MAX_RIDERS = 20
 """Most auxiliary lessons added to one lesson's batches; the others wait for the next lesson."""

@@ -5,7 +5,9 @@ An answer is sampled again if
 - it comforts an owner who is not in need (learning.text.comfort), and the model is not sure of it,
 - it answers "Where do I live?" with the answer taught for "Where do you live?",
 - it answers "What is Tom's sister called?" or "What is my brother called?" with what was taught of the
-  owner's sister, or "How old is my sister?" with an answer taught for another question and without a number,
+  owner's sister,
+- it answers "How old is my sister?" with what was taught for a question that asks for another kind of thing
+  and has no number (learning.text.questions.asked_for),
 - it says of the owner's cat what was taught of his rabbit, whatever was asked,
 - it answers a question with what was taught for one that means something else (engine.encoder),
 - it says what was taught for a question of another kind, "When is your birthday?" for "When did I marry?"
@@ -33,11 +35,16 @@ from learning.protocol.records import Lesson, Turns
 from learning.teacher.certainty import AT_A_LOSS, EXPONENT, SURE, certainty, of_not_knowing
 from learning.teacher.known import CRISIS_FOLD, NOT_KNOWN_FOLD, OF_OWNER, Known
 from learning.teacher.recall import NEAREST, Recalled
-from learning.text.asking import asks_in_any_order, asks_in_english, asks_yes_or_no, stands_alone
 from learning.text.comfort import CRISIS, in_danger, in_need, in_place
 from learning.text.content import content_words
 from learning.text.flaws import broken, chunks, mended, seams
 from learning.text.normalise import fold
+from learning.text.questions.asking import (
+    asks_in_any_order,
+    asks_in_english,
+    asks_yes_or_no,
+    stands_alone,
+)
 
 TAUGHT = 0.97
 """Least certainty of the answer that was taught last for the question itself: it is right in 36 of 36 asks,

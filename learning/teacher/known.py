@@ -13,14 +13,21 @@ from learning.journal.contradictions import as_changed, asked_alone
 from learning.journal.journal import Journal
 from learning.memory.tasks import NOT_KNOWN
 from learning.protocol.records import Lesson
-from learning.text.another import asked_words, asks_another, fixed_words, owned, put_in_place
-from learning.text.asking import asks_yes_or_no, fits
 from learning.text.comfort import CRISIS
 from learning.text.content import content_words
 from learning.text.flaws import Blends, chunks
 from learning.text.kinds.one_answer import changed_by
 from learning.text.kinds.recognise import asks_for_another, asks_the_same
 from learning.text.normalise import fold
+from learning.text.questions.another import (
+    asked_words,
+    asks_another,
+    fixed_words,
+    owned,
+    put_in_place,
+)
+from learning.text.questions.asked_for import fits
+from learning.text.questions.asking import asks_yes_or_no
 from personality.book import NEED, BookEntry, BookError, shipped_book_path
 from personality.parsed import ParsedBooks, mark_of
 

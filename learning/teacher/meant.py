@@ -8,10 +8,11 @@ from functools import lru_cache
 
 from learning.journal.contradictions import as_changed, asked_alone, same_person
 from learning.protocol.records import Lesson
-from learning.text.another import asks_another
-from learning.text.asking import asks_in_any_order, asks_in_english, fits
 from learning.text.content import content_words
 from learning.text.normalise import fold
+from learning.text.questions.another import asks_another
+from learning.text.questions.asked_for import fits
+from learning.text.questions.asking import asks_in_any_order, asks_in_english
 
 NEWEST = 5_000
 """Most lessons that can be recalled, the newest."""

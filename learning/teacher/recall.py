@@ -45,10 +45,10 @@ from learning.teacher.relevance import (
     answer_logprobs,
     reads_contexts,
 )
-from learning.text.asking import asks_yes_or_no, read_out
 from learning.text.flaws import sentences_of
 from learning.text.kinds.recognise import Asked, asks_for_another, what_is_asked
 from learning.text.normalise import fold
+from learning.text.questions.asking import asks_yes_or_no, read_out
 from personality.book import shipped_book_path
 
 NEAREST = 3

@@ -17,8 +17,8 @@ from learning.channels import REMEMBERED
 from learning.journal.contradictions import Contradictions, touches
 from learning.journal.journal import Journal
 from learning.protocol.records import Turn, Turns
-from learning.text.asking import is_question, stands_alone
 from learning.text.normalise import fold
+from learning.text.questions.asking import is_question, stands_alone
 
 
 class Seen:

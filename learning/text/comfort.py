@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from learning.text.asking import is_question
 from learning.text.normalise import fold
+from learning.text.questions.asking import is_question
 
 _STRONG = re.compile(
     r"\b(die|dies|died|dying|dead|death|kill\w*|suicid\w*|overdos\w*|self ?harm\w*|hurt|hurts|hurting|harm\w*"

@@ -15,7 +15,6 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from learning.text.asking import answered
 from learning.text.content import content_words
 from learning.text.kinds.relations import (
     OWNER,
@@ -27,6 +26,7 @@ from learning.text.kinds.relations import (
     kinds_of_facts,
     listed_values,
 )
+from learning.text.questions.asking import answered
 from learning.text.synthetic import name
 
 NOT_KNOWN = "I do not know that yet. Will you teach me?"

@@ -17,7 +17,7 @@ from learning.journal.lessons import MAIN_KINDS
 from learning.journal.rows import LESSON_COLUMNS, lesson_from_row
 from learning.journal.standing import of_kinds, stands
 from learning.protocol.records import Lesson, Turn, Turns
-from learning.text.asking import stands_alone
+from learning.text.questions.asking import stands_alone
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 
-from learning.text.asking import refers_back
 from learning.text.kinds.relations import (
     BLANK,
     FOLDER,
@@ -33,6 +32,7 @@ from learning.text.kinds.relations import (
 )
 from learning.text.kinds.words import CountedWord, as_typed, counted, counted_text
 from learning.text.normalise import fold
+from learning.text.questions.asking import refers_back
 from learning.text.variations import careless
 
 _FILES = ("frames.txt", "facts.txt", "personal.txt", "general.txt")

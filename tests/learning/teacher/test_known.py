@@ -13,9 +13,9 @@ from learning.memory.tasks import NOT_KNOWN, to_task
 from learning.protocol.records import Lesson, Turn
 from learning.teacher.known import Known
 from learning.teacher.meant import recallable
-from learning.text.asking import stands_alone
 from learning.text.comfort import CRISIS
 from learning.text.normalise import fold
+from learning.text.questions.asking import stands_alone
 from personality.book import BookEntry, parse_line
 from tests.learning.memory.test_build import drawn
 

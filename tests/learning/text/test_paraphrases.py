@@ -16,7 +16,6 @@ from learning.memory.replay import Replay
 from learning.memory.rewording import owner_turns, reworded, talk_frames
 from learning.memory.tasks import to_task
 from learning.protocol.records import Lesson, Turn
-from learning.text.asking import stands_alone
 from learning.text.frames import Questions
 from learning.text.kinds.recognise import asked_as
 from learning.text.normalise import fold
@@ -29,6 +28,7 @@ from learning.text.paraphrases import (
     asked_otherwise,
     unseen_wordings,
 )
+from learning.text.questions.asking import stands_alone
 from learning.text.variations import variations
 
 

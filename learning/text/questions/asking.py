@@ -1,16 +1,11 @@
-"""Whether an English message asks for something, and for what kind of answer, by its mark and its words."""
+"""Whether an English message asks for something, or for a yes or no, by its mark and its words."""
 
 from __future__ import annotations
 
 import re
-from typing import Literal
 
 from learning.text.content import content_words
 from learning.text.normalise import fold
-from learning.text.number_words import find_words
-
-Form = Literal["number", "time"]
-"""What an answer must have: a number ("how old"), or a number or a word for a time ("when")."""
 
 _VERB = "is|am|are|was|were|do|does|did|can|will|should|would|could"
 _IS = rf"(?:{_VERB}|has|have)"
@@ -78,50 +73,6 @@ def asks_in_any_order(message: str) -> bool:
     """Whether something is asked with a mark, or in words in whatever order: "my trade, what is it". True of
     some statements too, so it is for where a wrong yes costs little."""
     return " ".join(message.split()).endswith("?") or asks_in_english(message)
-
-
-_OPENS = r"(?:(?:please )?(?:tell|remind) me,? |(?:do|can) you (?:know|remember|tell me) )?"
-_NUMBER = re.compile(
-    rf"{_OPENS}(?:how (?:old|many|much|tall|big|far|heavy)"
-    r"|what size|(?:what|which) (?:year|number)|what (?:do|does|did|will) .+ (?:cost|weigh))\b",
-    re.IGNORECASE,
-)
-_WHEN = re.compile(
-    rf"{_OPENS}(?:(?:since |until )?when|how (?:often|long)"
-    r"|(?:on |at |in )?(?:what|which) (?:day|date|month|time|season))\b",
-    re.IGNORECASE,
-)
-_ASKS_MORE = re.compile(r"\b(?:what|who|whom|whose|where|why|which)\b", re.IGNORECASE)
-"""Behind "when" at the beginning: "When I came home, what was gone?" asks for no time."""
-_DAYS = "mon|tues|wednes|thurs|fri|satur|sun"
-_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
-_TIMES = """spring|summer|autumn|fall|winter|morning|noon|afternoon|evening|night|midnight|dawn|second|minute|
-hour|day|week|month|year|weekend|birthday|holiday|christmas|easter|ago|last|next|today|tomorrow|yesterday|now|soon|
-before|after|since|until|during|when|while|every|always|never|often|once|twice|ever"""
-_TIME = re.compile(rf"\b(?:(?:{_DAYS})day|{_MONTHS}|{_TIMES})s?\b".replace("\n", ""), re.IGNORECASE)
-
-
-def asked_form(question: str) -> Form | None:
-    """What an answer to the question must have; None if that cannot be told from its first words."""
-    plain = " ".join(question.split())
-    if _NUMBER.match(plain):
-        return "number"
-    if (found := _WHEN.match(plain)) and not _ASKS_MORE.search(plain, found.end()):
-        return "time"
-    return None
-
-
-def fits(message: str, question: str, answer: str) -> bool:
-    """Whether an answer that was taught for a question may answer the message: not if the message asks for a
-    number or a time, the answer has none, and the question does not ask for that."""
-    form = asked_form(message)
-    return form is None or asked_form(question) == form or has_form(answer, form)
-
-
-def has_form(text: str, form: Form) -> bool:
-    """Whether a text has what such an answer must have."""
-    number = bool(re.search(r"\d", text) or find_words(text))
-    return number or (form == "time" and bool(_TIME.search(text)))
 
 
 def asks_in_english(message: str) -> bool:

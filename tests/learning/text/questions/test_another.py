@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.facts.people_data import PersonFact, read_people
-from learning.text.another import NEIGHBOURS, asks_another, neighbours, put_in_place
+from learning.text.questions.another import NEIGHBOURS, asks_another, neighbours, put_in_place
 
 SISTER = ("What is my sister called?", "Your sister is called Ingrid.")
 WORK = ("Where do I work?", "You work at the harbour.")
