@@ -77,6 +77,8 @@ guesses, and one of its guesses is right less often than the lesson."""
 AT_ONCE = PIECE
 """Lessons whose vectors are computed while the owner waits, some 50 ms; if more are missing, nothing is
 offered or told apart."""
+MOST_AT_ONCE = 2_000
+"""The same where a lesson is recalled, about a second; if more are missing, none is."""
 PATIENCE = 0.2
 """Seconds for which an answer waits for vectors that another thread computes."""
 OWN = Weighing(bias=-2.935, near=4.507, ahead=6.269, answer=0.067, token=-0.031)
@@ -143,12 +145,17 @@ class LessonRecall:
                 more = self._step()
 
     def find(self, message: str) -> Recalled | None:
-        """The lesson that the owner's message asks for; None if there is none, or if the weights have learned
-        just this question. Raises JournalError; CheckpointError if the encoder cannot be read."""
+        """The lesson that the owner's message asks for; None if there is none, if the weights have learned
+        just this question, or if finding out would take long. Raises JournalError; CheckpointError if the
+        encoder cannot be read."""
         if not message.strip():
             return None
         with self._lock:
-            self._finish()
+            self._refresh()
+            if len(self._missing(self._wanted)) <= MOST_AT_ONCE:
+                self._finish()
+            elif fold(message) not in self._exact:
+                return None
             return self._likeliest(message, self._weighing.least)
 
     def offer(self, message: str) -> Recalled | None:

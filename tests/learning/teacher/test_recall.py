@@ -71,6 +71,18 @@ def test_a_lesson_is_not_recalled_for_somebody_or_something_else(
         assert recall.find(other) is None and not recall.evidence(other), other
 
 
+def test_where_finding_out_would_take_long_only_the_very_question_is_recalled(
+    tiny_place: Place, recall: LessonRecall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (dog,) = teach(tiny_place[2], DOG_LESSON)
+    monkeypatch.setattr(module, "MOST_AT_ONCE", 0)
+    assert recall.find(ASKED) is None
+    assert recall.find(DOG) == Recalled(dog, 1.0)
+    recall.prepare()
+    found = recall.find(ASKED)
+    assert found is not None and found.lesson == dog
+
+
 def test_what_the_weights_have_learned_in_just_these_words_is_left_to_them(
     tiny_place: Place, recall: LessonRecall
 ) -> None:
