@@ -6,6 +6,7 @@ import re
 
 from learning.text.content import content_words
 from learning.text.normalise import fold
+from learning.text.questions.asked_for import asked_for, has_form
 
 _VERB = "is|am|are|was|were|do|does|did|can|will|should|would|could"
 _IS = rf"(?:{_VERB}|has|have)"
@@ -87,8 +88,9 @@ def read_out(message: str, question: str, answer: str) -> str:
     Yes: the lesson contains all content words of the message, and the message names what the answer adds to
     the question ("Is my sister called Ingrid?"). No: the message names something else instead, in one or two
     words, and shares two or more with the lesson ("Is my sister called Astrid?"), and only one thing can be
-    right, such as a name. If more than one thing can be right ("Does my sister live in Norway?"), the answer
-    as it was taught. Nothing is read out where a text has a negation, an "and" or a "yes".
+    right, such as a name, or one number where a number is asked for. "Not that I know" if more than one thing
+    can be right ("Does my sister live in Norway?"). Nothing is read out where a text has a negation, an "and"
+    or a "yes".
     The caller makes sure that message and lesson are about the same.
     """
     texts = (message, question, answer)
@@ -99,13 +101,26 @@ def read_out(message: str, question: str, answer: str) -> str:
     if not own and said & fact:
         return answered(True, answer)
     if 1 <= len(own) <= 2 and not said & fact and len(said - own) >= 2:
-        return answered(False, answer) if _ONE_THING.search(question + answer) else answer
+        return answered(False, answer) if _excludes(message, question, answer) else unsure(answer)
     return ""
+
+
+def _excludes(message: str, question: str, answer: str) -> bool:
+    """Whether only one thing can be right, and the message names another one."""
+    if _ONE_THING.search(question + answer):
+        return True
+    asked = asked_for(question).forms & {"number", "time", "length"}
+    return bool(asked) and has_form(message, "number") and has_form(answer, "number")
 
 
 def answered(yes: bool, answer: str) -> str:
     """A taught answer behind yes or no: "No, your sister is called Ingrid."."""
     return f"{'Yes' if yes else 'No'}, {_inside(answer)}"
+
+
+def unsure(answer: str) -> str:
+    """A taught answer to a question whether something else is so, which it does not rule out."""
+    return f"Not that I know: {_inside(answer)}"
 
 
 _UNCLEAR = re.compile(r"\b(?:not|no|never|nobody|nothing|none|yes|and|or)\b|n't\b", re.IGNORECASE)

@@ -310,7 +310,7 @@ def test_a_question_for_a_yes_or_no_gets_one_from_the_lesson_that_says_so(
     for asked, wanted, said in (
         ("Is my dog called Bruno?", dog, "Yes, your dog is called Bruno."),
         ("is my dog called Hasso", dog, "No, your dog is called Bruno."),
-        ("Does my sister live in Oslo?", sister, "Your sister lives in Tromso."),
+        ("Does my sister live in Oslo?", sister, "Not that I know: your sister lives in Tromso."),
     ):
         for found in (recall.find(asked), recall.offer(asked)):
             assert found and (found.lesson.id, found.likely) == (wanted.id, READ_OUT)

@@ -11,6 +11,7 @@ from learning.text.questions.asking import (
     asks_yes_or_no,
     is_question,
     read_out,
+    unsure,
 )
 
 
@@ -86,6 +87,8 @@ NAME = ("What is my sister called?", "Your sister is called Ingrid.")
 HOME = ("Where does my sister live?", "Your sister lives in Tromso with two cats.")
 PETS = ("What are my pets called?", "Your dog is called Bruno and your cat is called Mia.")
 NUTS = ("What can I not eat?", "You can not eat nuts.")
+HOURS = ("How many hours do I sleep?", "You sleep five hours.")
+SMOKED = ("When did I quit smoking?", "You quit smoking in 2019.")
 TOM = ("Isn't my sister married to Tom?", "No, she is married to Peter.")
 
 
@@ -96,8 +99,12 @@ TOM = ("Isn't my sister married to Tom?", "No, she is married to Peter.")
         ("is Ingrid what my sister is called", NAME, "Yes, your sister is called Ingrid."),
         ("Is my sister called Astrid?", NAME, "No, your sister is called Ingrid."),
         ("Does my sister live in Tromso?", HOME, "Yes, your sister lives in Tromso with two cats."),
-        ("Does my sister live in Norway?", HOME, HOME[1]),  # it may be there
-        ("Does my sister live alone?", HOME, HOME[1]),
+        ("Does my sister live in Norway?", HOME, unsure(HOME[1])),  # it may be there
+        ("Does my sister live alone?", HOME, unsure(HOME[1])),
+        ("Do I sleep nine hours?", HOURS, "No, you sleep five hours."),
+        ("Do I sleep long hours?", HOURS, unsure(HOURS[1])),
+        ("did I quit smoking in 2008", SMOKED, "No, you quit smoking in 2019."),
+        ("did I quit smoking in winter", SMOKED, unsure(SMOKED[1])),
         ("Does my sister live?", HOME, ""),  # nothing of what the answer adds
         ("Does my sister live alone in Tromso?", HOME, ""),  # a word too many
         ("Is my sister married?", NAME, ""),  # it shares one word alone
@@ -126,3 +133,4 @@ def test_an_answer_goes_on_behind_yes_or_no() -> None:
     assert answered(False, NAME[1]) == "No, your sister is called Ingrid."
     assert answered(True, "Ingrid is your sister.") == "Yes, Ingrid is your sister."
     assert answered(True, "The car is red.") == "Yes, the car is red."
+    assert unsure(HOME[1]) == "Not that I know: your sister lives in Tromso with two cats."
