@@ -10,7 +10,7 @@ from learning.journal.contradictions import as_changed, asked_alone, same_person
 from learning.protocol.records import Lesson
 from learning.text.content import content_words
 from learning.text.normalise import fold
-from learning.text.questions.another import asks_another
+from learning.text.questions.another import asks_another, leaves_out_the_owner
 from learning.text.questions.asked_for import fits
 from learning.text.questions.asking import asks_in_any_order, asks_in_english
 
@@ -58,15 +58,20 @@ def general_answers(lessons: Sequence[Lesson]) -> frozenset[str]:
 
 def may_be_meant(lesson: Lesson, message: str) -> bool:
     """Whether nothing in the words of the message speaks against it."""
-    return same_person(question_of(lesson), message) and _of_this(lesson, message)
+    return _of_whom(lesson, message) and _of_this(lesson, message)
 
 
 def may_concern(lesson: Lesson, message: str) -> bool:
     """Whether it may be meant. Also if the message has a name out of the answer and speaks neither of the
     owner nor of Vidya: "Biscotti's bed, which spot is it?"."""
+    named = has_its_name(lesson, message) and same_person(message, question_of(lesson))
+    return (named or _of_whom(lesson, message)) and _of_this(lesson, message)
+
+
+def _of_whom(lesson: Lesson, message: str) -> bool:
+    """Whether the message speaks of the owner or Vidya as the lesson does, or does not say whose it is."""
     question = question_of(lesson)
-    named = has_its_name(lesson, message) and same_person(message, question)
-    return (named or same_person(question, message)) and _of_this(lesson, message)
+    return same_person(question, message) or leaves_out_the_owner(message, question, lesson.answer)
 
 
 def has_its_name(lesson: Lesson, message: str) -> bool:

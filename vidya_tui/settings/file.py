@@ -57,7 +57,7 @@ class Settings:
     """Whether to learn, weakly, from answers after which the owner went on without judging them."""
     owner_words: bool = False
     """Whether to learn, very weakly, from the owner's messages."""
-    recall: bool = False
+    recall: bool = True
     """Whether a lesson may help to answer a message that asks for it in other words."""
     offers: bool = True
     """Whether some of the answers may be those of lessons which a message perhaps asks for."""

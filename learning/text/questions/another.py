@@ -23,8 +23,8 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_HAS = re.compile(r"([^\W\d_][\w-]*)['’]s\b", re.IGNORECASE)
-"""The owner of something: the word before "'s"."""
+_HAS = re.compile(r"([^\W\d_][\w-]*)(?:['’]s\b|(?<=s)['’](?=\s))", re.IGNORECASE)
+"""The owner of something: the word before "'s", or one with "s'"."""
 _NO_OWNER = _words("""what who where when why how which that this it here there he she let everything
 something nothing today tomorrow yesterday tonight year month week day morning evening night""")
 """Words before "'s" that own nothing: "what's", "today's"."""
@@ -90,6 +90,14 @@ _ASKS_OWNER = re.compile(
 _THIRD = {"do": "does", "am": "is", "are": "is", "have": "has", "were": "was"}
 """How a verb is said of somebody else; the others stay."""
 _OBJECTS = {"my": "his", "our": "his", "me": "him", "us": "him", "myself": "himself"}
+_OWNED = re.compile(r"\b(?:my|our) ([\w-]+)", re.IGNORECASE)
+_SPOKEN_OF = re.compile(r"\b(?:i|me|my|mine|we|us|our|ours)\b", re.IGNORECASE)
+_SOMEBODY_ELSE = re.compile(
+    r"\b(?:you|your|yours|he|him|his|she|her|hers|they|them|their|one|somebody|someone|people)\b",
+    re.IGNORECASE,
+)
+_CAPITAL = re.compile(r"(?<=.)\b[A-Z]\w+")
+"""A name, anywhere but at the beginning."""
 _LEFT = re.compile(rf"\b(?:{'|'.join(_OBJECTS)})\b", re.IGNORECASE)
 _OTHER_SENSE = frozenset(("may", "march"))
 """Words of `_INSTEAD` that are verbs too."""
@@ -131,6 +139,23 @@ def asks_another(message: str, question: str, answer: str) -> bool:
     replaced = _replaced(message, question, answer)
     rest = asked - asked_words(" ".join([*named, *replaced]))
     return bool(others - there or replaced) and rest <= asked_words(message)
+
+
+def leaves_out_the_owner(message: str, question: str, answer: str) -> bool:
+    """Whether the message may ask what a taught question asks of the owner without saying that it is the
+    owner's: "The car, what colour is it?", for "What colour is our car?".
+
+    It speaks of nobody whom question and answer do not name, and has the word behind "my" or "our", or two
+    content words of the question.
+    """
+    if _SOMEBODY_ELSE.search(message) or not _SPOKEN_OF.search(question):
+        return False
+    said, asked = content_words(message), content_words(question)
+    named = content_words(" ".join((*_owners(message), *_CAPITAL.findall(message))))
+    if not named <= asked | content_words(answer):
+        return False
+    owned = content_words(" ".join(_OWNED.findall(question)))
+    return bool(said & owned) or len(said & asked) >= 2
 
 
 def neighbours(question: str, answer: str) -> list[str]:

@@ -55,7 +55,8 @@ def test_a_question_in_other_words_finds_its_lesson(
     tiny_place: Place, recall: LessonRecall
 ) -> None:
     dog, sister = teach(tiny_place[2], DOG_LESSON, SISTER_LESSON, learned=True)
-    for asked, wanted in ((ASKED, dog), ("where my sister lives", sister)):
+    asks = (ASKED, dog), ("where my sister lives", sister), ("the dog, what is it called?", dog)
+    for asked, wanted in asks:
         found = recall.find(asked)
         assert found is not None and found.lesson.id == wanted.id, asked
         assert 0.7 <= found.likely <= 1.0

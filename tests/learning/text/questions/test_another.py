@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.facts.people_data import PersonFact, read_people
-from learning.text.questions.another import NEIGHBOURS, asks_another, neighbours, put_in_place
+from learning.text.questions.another import (
+    NEIGHBOURS,
+    asks_another,
+    leaves_out_the_owner,
+    neighbours,
+    put_in_place,
+)
 
 SISTER = ("What is my sister called?", "Your sister is called Ingrid.")
 WORK = ("Where do I work?", "You work at the harbour.")
@@ -160,3 +166,29 @@ def test_what_is_made_of_the_facts_of_people_asks_something_else() -> None:
         assert all(asks_another(text, fact.prompt, fact.answer) for text in found)
         made += bool(found)
     assert made >= 90
+
+
+CAR = ("What colour is our car?", "Your car is turquoise.")
+PLANTS = ("Who waters our plants while we are away?", "Mr Okonjo waters your plants.")
+
+
+@pytest.mark.parametrize(
+    ("message", "taught", "left_out"),
+    [
+        ("The car, what colour is it?", CAR, True),
+        ("which colour has the car", CAR, True),
+        ("Does Mr Okonjo water the plants?", PLANTS, True),
+        ("who's watering the plants?", PLANTS, True),
+        ("What colour is Tom's car?", CAR, False),
+        ("What colour is the neighbours' car?", CAR, False),
+        ("What colour is your car?", CAR, False),
+        ("What colour is his car?", CAR, False),
+        ("Who waters the plants of Mrs Hay?", PLANTS, False),
+        ("What colour is the sky?", CAR, False),
+        ("What colour is the sky?", ("What colour is the sky?", "Blue."), False),
+    ],
+)
+def test_a_message_may_leave_out_that_it_is_the_owners(
+    message: str, taught: tuple[str, str], left_out: bool
+) -> None:
+    assert leaves_out_the_owner(message, *taught) == left_out
