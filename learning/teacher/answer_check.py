@@ -39,12 +39,8 @@ from learning.text.comfort import CRISIS, in_danger, in_need, in_place
 from learning.text.content import content_words
 from learning.text.flaws import broken, chunks, mended, seams
 from learning.text.normalise import fold
-from learning.text.questions.asking import (
-    asks_in_any_order,
-    asks_in_english,
-    asks_yes_or_no,
-    stands_alone,
-)
+from learning.text.questions.asking import asks_in_any_order, asks_in_english, stands_alone
+from learning.text.questions.yes_or_no import asks_yes_or_no
 
 TAUGHT = 0.97
 """Least certainty of the answer that was taught last for the question itself: it is right in 36 of 36 asks,

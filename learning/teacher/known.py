@@ -27,7 +27,7 @@ from learning.text.questions.another import (
     put_in_place,
 )
 from learning.text.questions.asked_for import fits
-from learning.text.questions.asking import asks_yes_or_no
+from learning.text.questions.yes_or_no import asks_yes_or_no
 from personality.book import NEED, BookEntry, BookError, shipped_book_path
 from personality.parsed import ParsedBooks, mark_of
 

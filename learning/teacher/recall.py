@@ -48,7 +48,7 @@ from learning.teacher.relevance import (
 from learning.text.flaws import sentences_of
 from learning.text.kinds.recognise import Asked, asks_for_another, what_is_asked
 from learning.text.normalise import fold
-from learning.text.questions.asking import asks_yes_or_no, read_out
+from learning.text.questions.yes_or_no import asks_yes_or_no, read_out
 from personality.book import shipped_book_path
 
 NEAREST = 3

@@ -26,7 +26,7 @@ from learning.text.kinds.relations import (
     kinds_of_facts,
     listed_values,
 )
-from learning.text.questions.asking import answered
+from learning.text.questions.yes_or_no import answered
 from learning.text.synthetic import name
 
 NOT_KNOWN = "I do not know that yet. Will you teach me?"

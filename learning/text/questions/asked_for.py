@@ -21,6 +21,7 @@ from typing import Literal
 from learning.text.content import content_words
 from learning.text.kinds.words import RELATIVES
 from learning.text.number_words import find_words
+from learning.text.questions.asking import asks_in_any_order
 
 Form = Literal["person", "name", "place", "time", "length", "number", "reason", "anything"]
 """What an answer must have. "length": of a time, as "how long" asks for it. "anything": something else may be
@@ -137,9 +138,9 @@ _TIME = re.compile(rf"\b(?:(?:{_DAYS})day|{_MONTHS}|{_TIMES})s?\b".replace("\n",
 def fits(message: str, question: str, answer: str) -> bool:
     """Whether an answer that was taught for a question may answer the message. It does not if the message
     shares a content word with question and answer, but asks for another kind of thing than the question, and
-    nothing of that kind is in the answer."""
+    nothing of that kind is in the answer. Everything fits a message that asks nothing."""
     there = content_words(f"{question} {answer}")
-    if not there & content_words(message):
+    if not there & content_words(message) or not asks_in_any_order(message):
         return True
     wanted, told = asked_for(message), asked_for(question)
     if any(_stands_in(noun, there) for noun in wanted.nouns):

@@ -118,6 +118,7 @@ def test_another_kind_of_thing_is_asked_for(message: str, taught: tuple[str, str
         ("Where did it all begin?", ("Was there a beginning?", "In the end it begins.")),
         ("How old is the moon?", NAME),
         ("Which town do I live in?", ("Which city do I live in?", "You live in Oslo.")),
+        ("We met at the bar when it rained.", ("I was at the bar.", "Which bar?")),
         ("what did they operate on", ("Which operation did I have?", "Your hip was replaced.")),
     ],
 )
