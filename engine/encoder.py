@@ -15,6 +15,7 @@ Notation: N texts, T tokens of the longest one, S numbers of a vector.
 from __future__ import annotations
 
 import functools
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -103,6 +104,17 @@ def save_encoder(encoder: SentenceEncoder, folder: Path) -> None:
 def shipped_encoder() -> SentenceEncoder:
     """The encoder that comes with vidya, read once per process. Raises CheckpointError."""
     return load_encoder(SHIPPED_ENCODER)
+
+
+@functools.cache
+def shipped_encoder_mark() -> str:
+    """A hash of its file, to know vectors of an earlier encoder. Raises CheckpointError."""
+    file = SHIPPED_ENCODER / ENCODER
+    try:
+        return hashlib.blake2b(file.read_bytes(), digest_size=16).hexdigest()
+    except OSError as error:
+        what = f"{file}: cannot be read ({error.strerror})"
+        raise CheckpointError(what, "install vidya again") from error
 
 
 @torch.inference_mode(False)

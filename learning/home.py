@@ -80,6 +80,11 @@ class Home:
         return self.path / "unsent.txt"
 
     @property
+    def book_vectors_path(self) -> Path:
+        """The lines of the shipped book as vectors, which take most of a second to compute."""
+        return self.path / "book_vectors.safetensors"
+
+    @property
     def log_path(self) -> Path:
         return self.path / "vidya.log"
 

@@ -10,13 +10,19 @@ lessons (learning.teacher.recall).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from engine.encoder import SentenceEncoder
+from engine.encoder import SentenceEncoder, shipped_encoder_mark
+from engine.errors import CheckpointError
+from engine.storage.checkpoint import load_tensors, save_tensors
 from learning.text.context import question_and_answer
 
 
@@ -37,3 +43,27 @@ def lesson_vectors(encoder: SentenceEncoder, known: Sequence[KnownAnswer]) -> Te
     texts = [*(one.question for one in known), *(one.text for one in known)]
     questions, whole = encoder.encode(texts).view(2, len(known), encoder.size)
     return F.normalize(questions + whole, dim=-1)
+
+
+def keep_vectors(path: Path, vectors: Mapping[KnownAnswer, Tensor]) -> None:
+    """Writes vectors of the shipped encoder, for `kept_vectors`. Does nothing if they cannot be written."""
+    record = {"encoder": shipped_encoder_mark(), "lines": " ".join(map(_mark, vectors))}
+    with contextlib.suppress(CheckpointError):
+        save_tensors({"vectors": torch.stack([*vectors.values()])}, path, record)
+
+
+def kept_vectors(path: Path, known: Sequence[KnownAnswer]) -> dict[KnownAnswer, Tensor]:
+    """Those of these answers' vectors that were written. Empty if there is no such file, or if it is damaged
+    or of another encoder."""
+    try:
+        tensors, record = load_tensors(path)
+        if record.get("encoder") != shipped_encoder_mark() or "vectors" not in tensors:
+            return {}
+    except CheckpointError:
+        return {}
+    there = dict(zip(record.get("lines", "").split(), tensors["vectors"], strict=False))
+    return {one: there[mark] for one in known if (mark := _mark(one)) in there}
+
+
+def _mark(known: KnownAnswer) -> str:
+    return hashlib.blake2b(repr(known).encode(), digest_size=12).hexdigest()

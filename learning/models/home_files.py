@@ -183,6 +183,7 @@ def named_files(home: Home) -> dict[Path, Role]:
         home.unsent_path: "unsent",
         home.welcomed_path: "plain",
         home.first_frame_path: "plain",
+        home.book_vectors_path: "plain",
     }
 
 

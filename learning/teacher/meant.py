@@ -12,7 +12,7 @@ from learning.text.content import content_words
 from learning.text.normalise import fold
 from learning.text.questions.another import asks_another, leaves_out_the_owner
 from learning.text.questions.asked_for import fits
-from learning.text.questions.asking import asks_in_any_order, asks_in_english
+from learning.text.questions.asking import asks_in_any_order, asks_in_english, states
 
 NEWEST = 5_000
 """Most lessons that can be recalled, the newest."""
@@ -83,7 +83,17 @@ def has_its_name(lesson: Lesson, message: str) -> bool:
 def _of_this(lesson: Lesson, message: str) -> bool:
     """Whether the message asks for nothing that the lesson cannot answer."""
     question, answer = question_of(lesson), lesson.answer
+    if tells_more(lesson, message):
+        return False
     return not asks_another(message, question, answer) and fits(message, question, answer)
+
+
+def tells_more(lesson: Lesson, message: str) -> bool:
+    """Whether the message states what the lesson does not say, though the lesson answers a question: "My
+    sister lives in Oslo now.", where the sister was said to live in Tromso."""
+    question = question_of(lesson)
+    new = content_words(message) - content_words(f"{question} {lesson.answer}")
+    return bool(new) and states(message) and asks_in_any_order(question)
 
 
 def question_of(lesson: Lesson) -> str:

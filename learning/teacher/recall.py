@@ -10,7 +10,7 @@ benchmarks/results/recall.md), halved where the question is known to be of anoth
 A lesson that may be meant is offered: its answer becomes one of the candidates, and the model writes the
 others without it. Where the model knows no answer, the nearest lessons are offered, however unlikely,
 unless a line of the book is clearly nearer. Only answers to the owner use this: what measures the weights
-never sends a Generate with `recall` or `offers`. All is kept in memory and nothing is written; what no longer
+never sends a Generate with `recall` or `offers`. Nothing of the owner's is written; what no longer
 stands in the journal is never recalled. Left out: how an answer is made of it (learning.teacher.generation).
 """
 
@@ -28,7 +28,12 @@ from engine.encoder import shipped_encoder
 from engine.errors import CheckpointError
 from learning.journal.journal import Journal
 from learning.lessons.learner import Learner
-from learning.memory.lesson_vectors import KnownAnswer, lesson_vectors
+from learning.memory.lesson_vectors import (
+    KnownAnswer,
+    keep_vectors,
+    kept_vectors,
+    lesson_vectors,
+)
 from learning.protocol.records import Lesson
 from learning.teacher.meant import (
     folded,
@@ -38,6 +43,7 @@ from learning.teacher.meant import (
     may_concern,
     question_of,
     recallable,
+    tells_more,
 )
 from learning.teacher.relevance import (
     Evidence,
@@ -77,8 +83,8 @@ guesses, and one of its guesses is right less often than the lesson."""
 AT_ONCE = PIECE
 """Lessons whose vectors are computed while the owner waits, some 50 ms; if more are missing, nothing is
 offered or told apart."""
-MOST_AT_ONCE = 2_000
-"""The same where a lesson is recalled, about a second; if more are missing, none is."""
+MOST_AT_ONCE = 500
+"""The same where a lesson is recalled, up to two seconds; if more are missing, none is."""
 PATIENCE = 0.2
 """Seconds for which an answer waits for vectors that another thread computes."""
 OWN = Weighing(bias=-2.935, near=4.507, ahead=6.269, answer=0.067, token=-0.031)
@@ -133,6 +139,10 @@ class LessonRecall:
         """The last message, and the vectors of it and of its sentences, [P, S]."""
         self._known: Tensor | None = None
         """[N, S], of all that is wanted; None while some are missing."""
+        self._of_book: list[KnownAnswer] = []
+        """The lines of the shipped book."""
+        self._book_is_kept = False
+        """Whether their vectors are in the home."""
 
     def prepare(self, pause: Callable[[], None] = lambda: None) -> None:
         """Computes what is missing. pause: called between passes, with nothing locked; what it raises
@@ -146,17 +156,21 @@ class LessonRecall:
 
     def find(self, message: str) -> Recalled | None:
         """The lesson that the owner's message asks for; None if there is none, if the weights have learned
-        just this question, or if finding out would take long. Raises JournalError; CheckpointError if the
-        encoder cannot be read."""
+        just this question, or if finding out would take long or the encoder cannot be read (answers go on
+        without it, and `vidya doctor` says so). Raises JournalError."""
         if not message.strip():
             return None
         with self._lock:
             self._refresh()
-            if len(self._missing(self._wanted)) <= MOST_AT_ONCE:
-                self._finish()
-            elif fold(message) not in self._exact:
+            soon = len(self._missing(self._wanted)) <= MOST_AT_ONCE
+            if not soon and fold(message) not in self._exact:
                 return None
-            return self._likeliest(message, self._weighing.least)
+            try:
+                if soon:
+                    self._finish()
+                return self._likeliest(message, self._weighing.least)
+            except CheckpointError:
+                return None
 
     def offer(self, message: str) -> Recalled | None:
         """The lesson that the owner's message may ask for; None if there is none, if the weights have learned
@@ -257,7 +271,8 @@ class LessonRecall:
             return None if exact.state == "learned" else Recalled(exact, 1.0)
         if read := self._yes_or_no(message):
             return read
-        if same := self._of_kind.get(what_is_asked(message)):
+        same = self._of_kind.get(what_is_asked(message))
+        if same and not tells_more(same, message):
             return Recalled(same, SAME_KIND)
         found = [
             Recalled(lesson, self._weighing.likely(evidence) * _by_kind(message, lesson))
@@ -334,6 +349,12 @@ class LessonRecall:
         self._own = [KnownAnswer(question_of(lesson), lesson.answer) for lesson in self._lessons]
         self._folded = [folded(one.answer) for one in self._own]
         others = self._book() if self._own else []
+        if others and others != self._of_book:
+            self._of_book = others
+            self._vectors |= kept_vectors(self._learner.home.book_vectors_path, others)
+            self._book_is_kept = not self._missing(
+                [x for x in others if folded(x.question) not in self._exact]
+            )
         self._general |= {folded(one.answer) for one in others}
         self._wanted = [*self._own, *(x for x in others if folded(x.question) not in self._exact)]
         self._vectors = {one: self._vectors[one] for one in self._wanted if one in self._vectors}
@@ -357,7 +378,15 @@ class LessonRecall:
             self._add(missing)
         else:
             self._known = torch.stack([self._vectors[one] for one in self._wanted])
+            self._keep_book()
         return True
+
+    def _keep_book(self) -> None:
+        """Writes the vectors of the shipped book, unless they were read or written before."""
+        if not self._book_is_kept:
+            vectors = {one: self._vectors[one] for one in self._of_book if one in self._vectors}
+            keep_vectors(self._learner.home.book_vectors_path, vectors)
+            self._book_is_kept = True
 
     def _book(self) -> list[KnownAnswer]:
         """What the shipped book knows: it is asked for if it is nearer than any lesson."""

@@ -23,7 +23,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_HAS = re.compile(r"([^\W\d_][\w-]*)(?:['’]s\b|(?<=s)['’](?=\s))", re.IGNORECASE)
+_HAS = re.compile(r"(?<![\w-])([^\W\d_][\w-]*)(?:['’]s\b|(?<=s)['’](?=\s))", re.IGNORECASE)
 """The owner of something: the word before "'s", or one with "s'"."""
 _NO_OWNER = _words("""what who where when why how which that this it here there he she let everything
 something nothing today tomorrow yesterday tonight year month week day morning evening night""")
@@ -98,6 +98,14 @@ _SOMEBODY_ELSE = re.compile(
 )
 _CAPITAL = re.compile(r"(?<=.)\b[A-Z]\w+")
 """A name, anywhere but at the beginning."""
+_OF_WHAT = re.compile(
+    r"\b(?:of|at|in|for|from|to|do|does|did) (?:the |an? )?([^\W\d_][\w-]+)", re.IGNORECASE
+)
+"""A noun behind a preposition, or a subject behind a verb that asks."""
+_IN_GENERAL = re.compile(
+    r"\b(?:an?|any|every|each|most|all|average|[\w-]{2,}est) (?:[\w-]+ )?([\w-]+)", re.IGNORECASE
+)
+"""Something that is nobody's: "a sister", "the safest car"."""
 _LEFT = re.compile(rf"\b(?:{'|'.join(_OBJECTS)})\b", re.IGNORECASE)
 _OTHER_SENSE = frozenset(("may", "march"))
 """Words of `_INSTEAD` that are verbs too."""
@@ -145,17 +153,25 @@ def leaves_out_the_owner(message: str, question: str, answer: str) -> bool:
     """Whether the message may ask what a taught question asks of the owner without saying that it is the
     owner's: "The car, what colour is it?", for "What colour is our car?".
 
-    It speaks of nobody whom question and answer do not name, and has the word behind "my" or "our", or two
-    content words of the question.
+    It speaks of nobody and nothing else ("the colour of Tom's car", "of the sky", "do cars"), nor in general
+    ("of a car"), and has the word behind "my" or "our", or two content words of the question.
     """
     if _SOMEBODY_ELSE.search(message) or not _SPOKEN_OF.search(question):
         return False
     said, asked = content_words(message), content_words(question)
-    named = content_words(" ".join((*_owners(message), *_CAPITAL.findall(message))))
-    if not named <= asked | content_words(answer):
+    others = (*_owners(message), *_CAPITAL.findall(message), *_OF_WHAT.findall(message))
+    words = {*fold(f"{question} {answer}").split()}
+    known = asked | content_words(answer)
+    if any(not content_words(one) <= known or _made_plural(one, words) for one in others):
         return False
     owned = content_words(" ".join(_OWNED.findall(question)))
-    return bool(said & owned) or len(said & asked) >= 2
+    general = content_words(" ".join(_IN_GENERAL.findall(message)))
+    return not general & asked and (bool(said & owned) or len(said & asked) >= 2)
+
+
+def _made_plural(word: str, words: set[str]) -> bool:
+    """Whether words have it in the singular alone: "dogs"."""
+    return word.endswith("s") and word.lower() not in words and word[:-1].lower() in words
 
 
 def neighbours(question: str, answer: str) -> list[str]:

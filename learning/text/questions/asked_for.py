@@ -51,6 +51,11 @@ _LINKS = _words(
     """of for with in at on to from by about under behind near into since until during after before than as
     like over off up out around between instead"""
 )
+_BEFORE_QUESTION = (_VERBS | _LINKS) | _words(
+    """know tell me us remember forgot forgotten forget remind recall wonder say ask idea sure and but so hey
+    please"""
+)
+"""Words before a question word that asks, and begins no clause about somebody."""
 _PRONOUNS = _words("i we you he she it they one")
 _DETERMINERS = _words("my our the your a an his her its their any some this that these those")
 _ENDS_PHRASE = _VERBS | _LINKS | _PRONOUNS | _DETERMINERS
@@ -93,22 +98,23 @@ _OF_FORM: dict[Form, frozenset[str]] = {
     | _words(
         """person man woman friend relative neighbour neighbor doctor dentist boss teacher colleague author
         writer playwright poet painter singer actor girl boy people child guy lady somebody president king
-        queen"""
+        queen brother sister son daughter uncle cousin nephew niece wife husband partner boyfriend girlfriend
+        mum dad twin landlord neighbour company firm employer team club party brand charity band bank"""
     ),
-    "name": _words("name nickname surname title"),
+    "name": _words("name nickname surname"),
     "place": _words(
         """place town city country village street road address region state county area spot location room
         hospital shop school suburb continent island station mall university office restaurant building
         corner chemist market bank pub church park garden cafe theatre cinema gym library museum stadium
         clinic hotel airport beach forest bakery pharmacy chapel port harbour valley birthplace district
-        capital home"""
+        capital home destination space part"""
     ),
     "time": _words(
         """date day month year time season hour occasion week weekday birthday decade moment evening morning
         night"""
     ),
     "number": _words(
-        """number age year size price cost amount height weight length code grade phone temperature"""
+        """number age year size price cost amount height weight length grade phone temperature"""
     ),
 }
 """Nouns behind "which" that ask for a form."""
@@ -121,17 +127,20 @@ _PERSON = re.compile(
     rf"\b(?:[A-Z]\w+|(?:{'|'.join(sorted(_OF_FORM['person']))}|nobody|everyone|everybody))\b"
 )
 _PLACE = re.compile(
-    r"\b(?:in|at|on|near|by|under|behind|from|to|above|below|over|inside|outside|next|along|between)\b"
+    r"\b(?:in|at|on|near|by|under|behind|from|to|above|below|over|inside|outside|next|along|between|through"
+    r"|has|keeps?)\b"
 )
 _LENGTH = re.compile(
-    r"\b(?:(?:year|month|week|day|hour|minute|second)s|long|since|for|ever|always|often|never|daily|weekly|every)\b"
+    r"\b(?:(?:year|month|week|day|hour|minute|second)s|long|since|for|ever|always|often|daily|weekly|every"
+    r"|each|once|twice|meals?|breakfast|lunch|dinner)\b|days\b"
 )
+_NEGATION = re.compile(r"\b(?:not|no|never|nothing|nobody|without)\b|n['’]t\b", re.IGNORECASE)
 _REASON = re.compile(r"\b(?:because|since|so that|for|from|to|as|or else|otherwise)\b")
 _DAYS = "mon|tues|wednes|thurs|fri|satur|sun"
 _MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
 _TIMES = """spring|summer|autumn|fall|winter|morning|noon|afternoon|evening|night|midnight|dawn|second|minute|
 hour|day|week|month|year|weekend|birthday|holiday|christmas|easter|ago|last|next|today|tomorrow|yesterday|now|soon|
-on|for|before|after|since|until|during|when|while|every|always|never|often|once|twice|ever"""
+on|for|before|after|since|until|during|when|while|every|each|always|never|often|once|twice|ever|meal|breakfast|lunch|dinner"""
 _TIME = re.compile(rf"\b(?:(?:{_DAYS})day|{_MONTHS}|{_TIMES})s?\b".replace("\n", ""), re.IGNORECASE)
 
 
@@ -143,15 +152,20 @@ def fits(message: str, question: str, answer: str) -> bool:
     if not there & content_words(message) or not asks_in_any_order(message):
         return True
     wanted, told = asked_for(message), asked_for(question)
-    if any(_stands_in(noun, there) for noun in wanted.nouns):
+    if _NEGATION.search(answer) or any(_stands_in(noun, there) for noun in wanted.nouns):
         return True
+    if wanted.forms == {"reason"} and not told.forms:
+        return True
+    if "person" in wanted.forms and wanted.verb and _stands_in(wanted.verb, content_words(answer)):
+        return True  # "Who feeds the cat?", "You feed the cat."
     if wanted.forms:
         # "What is my favourite dish called?" asks for a dish
         named = "name" in wanted.forms and any(
             _stands_in(noun, content_words(message)) for noun in told.nouns
         )
         known = bool(wanted.forms & told.forms) or "anything" in told.forms
-        return named or known or any(has_form(answer, form, question) for form in wanted.forms)
+        asked = " ".join(content_words(question) & content_words(message))
+        return named or known or any(has_form(answer, form, asked) for form in wanted.forms)
     if wanted.nouns:
         return bool(told.nouns) or told.forms != {"person"}
     other = wanted.verb and told.forms & {"place", "time", "length"}
@@ -164,12 +178,12 @@ def _stands_in(word: str, words: Iterable[str]) -> bool:
     return any(a == b or (len(a) > 4 and a[:5] == b[:5]) for a in own for b in words)
 
 
-def has_form(answer: str, form: Form, question: str = "") -> bool:
-    """Whether an answer has what such an answer must have. question: a person whom it names is not told."""
+def has_form(answer: str, form: Form, asked: str = "") -> bool:
+    """Whether an answer has what such an answer must have. asked: a person who is named here is not told."""
     small = answer[:1].casefold() + answer[1:]
     match form:
         case "person" | "name":
-            known = content_words(question)
+            known = content_words(asked)
             new = [word for word in re.findall(r"[\w-]+", answer) if content_words(word) - known]
             return bool(_PERSON.search(" ".join(new)))
         case "place":
@@ -203,6 +217,10 @@ def asked_for(question: str) -> AskedFor:
     if not places:
         return AskedFor()
     word, rest = words[places[0]], words[places[0] + 1 :]
+    before = words[places[0] - 1] if places[0] else ""
+    apart = before in _BEFORE_QUESTION or re.search(rf"[^\w\s'-]\s*{word}\b", text)
+    if before and word != "what" and rest and not apart:
+        return AskedFor()  # "Ann is the one who works there, right?"
     if "when" in rest:
         rest = rest[: rest.index("when")]  # "What did I wear when I married?"
     if _QUESTION_WORDS & {*rest}:
@@ -210,7 +228,6 @@ def asked_for(question: str) -> AskedFor:
     if len(rest) > 1 and rest[0] in _BE and rest[1] in ("it", "that", "this"):
         rest = rest[3:] if rest[2:3] == ["that"] else rest[2:]  # "What is it that I do?"
         rest = ["do", *rest] if rest else rest
-    before = words[places[0] - 1] if places[0] else ""
     return _what(rest, before) if word in ("what", "which") else _other_word(word, rest)
 
 
@@ -219,8 +236,9 @@ def _other_word(word: str, rest: Sequence[str]) -> AskedFor:
     first = rest[0] if rest else ""
     match word:
         case "who":
-            named = not rest or first in _BE
-            return _form("person", "name") if named else _form("person")
+            if not rest or first in _BE:
+                return _form("person", "name")
+            return AskedFor(frozenset(("person",)), verb="" if first in _VERBS else first)
         case "whom" | "whose":
             return _form("person", "name", "anything")
         case "where":  # a name may come from somebody

@@ -71,3 +71,26 @@ def asks_in_english(message: str) -> bool:
     """Whether its English words ask something, in whatever order; a mark alone does not count."""
     plain = " ".join(message.replace("\u2019", "'").split()).rstrip("?!. ")
     return bool(_ASKS.fullmatch(plain) or _LOOSELY.fullmatch(plain))
+
+
+_WHO_STATES = "i|i['’]?m|i['’]ve|we|we['’]re|we['’]ve|my|our|the|it|it['’]s|she|he|they"
+_LOOKS_FOR = "forg|need|want|wonder|don['’]?t (?:know|remember)|can['’]?(?:no)?t (?:find|remember)"
+"""Behind "I": words with which something is asked for."""
+_STATES = re.compile(
+    rf"(?:(?:well|so|oh|no|yes|but|and|today|now),? )*(?:{_WHO_STATES})\b(?! (?:{_LOOKS_FOR})).+",
+    re.IGNORECASE,
+)
+_QUESTION_WORD = re.compile(r"\b(?:what|which|who|whom|whose|where|when|why|how)\b", re.IGNORECASE)
+_VERB_THAT_STATES = re.compile(
+    r"\b(?:am|is|are|was|were|has|have|had|do|does|did|will|\w+ed|lives?|works?|likes?|loves?|goes|go)\b"
+    r"|['’](?:m|s|re|ve)\b",
+    re.IGNORECASE,
+)
+
+
+def states(message: str) -> bool:
+    """Whether it has the form of a statement: "My sister lives in Oslo now."."""
+    plain = " ".join(message.split())
+    if asks_in_any_order(plain) or _QUESTION_WORD.search(plain):
+        return False
+    return bool(_STATES.fullmatch(plain) and _VERB_THAT_STATES.search(plain))

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
+from fractions import Fraction
 
 from learning.text.content import content_words
+from learning.text.number_words import find_words
 from learning.text.questions.asked_for import asked_for, has_form
 from learning.text.questions.asking import IS
 
@@ -20,31 +24,29 @@ def read_out(message: str, question: str, answer: str) -> str:
     """What a lesson says to a question for a yes or no about the same; empty where its words do not tell.
 
     Yes: the lesson contains all content words of the message, and the message names what the answer adds to
-    the question ("Is my sister called Ingrid?"). No: the message names something else instead, in one or two
-    words, and shares two or more with the lesson ("Is my sister called Astrid?"), and only one thing can be
-    right, such as a name, or one number where a number is asked for. "Not that I know" if more than one thing
-    can be right ("Does my sister live in Norway?"). Nothing is read out where a text has a negation, an "and"
-    or a "yes".
+    the question ("Is my sister called Ingrid?"), or the same number. If the message names something else
+    instead, in one or two words, and shares two or more with the lesson: no, where only one thing can be
+    right, which is a name or a number ("Is my sister called Astrid?"); else what is known ("Does my sister
+    live in Norway?"). Nothing is read out where a text has a negation, an "and" or a "yes", where the answer
+    is more than one sentence, or where the message asks of Vidya or what may or should be.
     The caller makes sure that message and lesson are about the same.
     """
     texts = (message, question, answer)
-    if not answer.strip() or any(_UNCLEAR.search(text.replace("\u2019", "'")) for text in texts):
+    if not _ONE_SENTENCE.fullmatch(answer.strip()) or _OF_NO_FACT.match(message.strip()):
+        return ""
+    if any(_UNCLEAR.search(text.replace("\u2019", "'")) for text in texts):
         return ""
     said, asked, told = map(content_words, texts)
     fact, own = told - asked, said - asked - told
+    if _numbers(own) and _numbers(own) == _numbers(fact):  # six, 6
+        own, said = frozenset(word for word in own if not _numbers([word])), said | fact
     if not own and said & fact:
         return answered(True, answer)
     if 1 <= len(own) <= 2 and not said & fact and len(said - own) >= 2:
-        return answered(False, answer) if _excludes(message, question, answer) else unsure(answer)
+        other = _other_name(message, own) if "name" in asked_for(question).forms else False
+        other = other or _other_number(message, question, answer)
+        return answered(False, answer) if other else unsure(answer)
     return ""
-
-
-def _excludes(message: str, question: str, answer: str) -> bool:
-    """Whether only one thing can be right, and the message names another one."""
-    if _ONE_THING.search(question + answer):
-        return True
-    asked = asked_for(question).forms & {"number", "time", "length"}
-    return bool(asked) and has_form(message, "number") and has_form(answer, "number")
 
 
 def answered(yes: bool, answer: str) -> str:
@@ -54,16 +56,55 @@ def answered(yes: bool, answer: str) -> str:
 
 def unsure(answer: str) -> str:
     """A taught answer to a question whether something else is so, which it does not rule out."""
-    return f"Not that I know: {_inside(answer)}"
+    return f"I only know this: {_inside(answer)}"
 
 
 _UNCLEAR = re.compile(r"\b(?:not|no|never|nobody|nothing|none|yes|and|or)\b|n't\b", re.IGNORECASE)
-_ONE_THING = re.compile(
-    r"\b(?:called|named?|surname|born|birthday|married|favou?rite|colou?r)\b", re.IGNORECASE
-)
-"""Of these a person or a thing has one."""
+_ONE_SENTENCE = re.compile(r"(?:[^.?!]|[.](?=\S))+[.]?")
+_OF_NO_FACT = re.compile(r"(?:should|could|would|can|will|must|may)\b|\w+ you\b", re.IGNORECASE)
+"""How a question begins that asks what may be, or of Vidya."""
+_CALLED = re.compile(r"(?:is|are)\b.*\b(?:called|named) (.+?)[?.! ]*", re.IGNORECASE)
+_LONG = re.compile(r"\b(?:year|month|week|day|hour|minute|second)s?\b", re.IGNORECASE)
+
+
+def _other_name(message: str, own: AbstractSet[str]) -> bool:
+    """Whether the message asks whether somebody is called by these words."""
+    named = _CALLED.fullmatch(message.strip())
+    if named is None:
+        return False
+    return content_words(named[1]) == own and not has_form(named[1], "time")
+
+
+def _other_number(message: str, question: str, answer: str) -> bool:
+    """Whether a number is asked for, and the message names another one, in the same unit."""
+    asked, told = _numbers([message]), _numbers([answer])
+    if len(asked) != 1 or len(told) != 1 or not asked_for(question).forms & {"number", "time"}:
+        return False
+    (one,), (other,) = asked, told
+    if one is None or other is None or (one - other) % 12 == 0:  # six, 18:00
+        return False
+    units = {*map(str.lower, _LONG.findall(message))}
+    return units <= {*map(str.lower, _LONG.findall(f"{question} {answer}"))}
+
+
+def _numbers(texts: Iterable[str]) -> set[Fraction | None]:
+    """The numbers of texts; None for one that is no whole number."""
+    found = set[Fraction | None]()
+    for text in texts:
+        values = [value for _, _, value in find_words(text)]
+        values += [Fraction(digits) for digits in re.findall(r"\d+", text)]
+        found |= {v if v is not None and v.denominator == 1 else None for v in values}
+    return found
 
 
 def _inside(answer: str) -> str:
     """An answer as it stands behind a comma."""
-    return answer[0].lower() + answer[1:] if answer.split()[0] in ("Your", "You", "The") else answer
+    small = re.match(r"[\w']+", answer)
+    first = small[0] if small else ""
+    return first.lower() + answer[len(first) :] if first.lower() in _SMALL_INSIDE else answer
+
+
+_STARTERS = (
+    "your you the our my his her their its it it's he she they we this that a an there at on in"
+)
+_SMALL_INSIDE = frozenset(_STARTERS.split())

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
 import torch
 
 from engine.encoder import shipped_encoder
-from learning.memory.lesson_vectors import KnownAnswer, lesson_vectors
+from learning.memory import lesson_vectors as module
+from learning.memory.lesson_vectors import (
+    KnownAnswer,
+    keep_vectors,
+    kept_vectors,
+    lesson_vectors,
+)
 
 JOB = KnownAnswer("What is my job?", "You are a baker.")
 DOG = KnownAnswer("What is my dog called?", "Your dog is called Bruno.")
@@ -32,3 +41,18 @@ def test_questions_in_other_words_are_nearest_to_their_lesson() -> None:
     }
     nearest = (shipped_encoder().encode(list(asked)) @ known.T).argmax(-1)
     assert [lessons[at] for at in nearest.tolist()] == list(asked.values())
+
+
+def test_vectors_are_kept_of_each_line_and_of_this_encoder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "vectors.safetensors"
+    assert kept_vectors(path, [JOB]) == {}
+    vectors = dict(zip((JOB, DOG), lesson_vectors(shipped_encoder(), [JOB, DOG]), strict=True))
+    keep_vectors(path, vectors)
+    kept = kept_vectors(path, [DOG, SISTER, JOB])
+    assert kept.keys() == {DOG, JOB}
+    assert all(torch.equal(kept[one], vectors[one]) for one in kept)
+    monkeypatch.setattr(module, "shipped_encoder_mark", lambda: "another")
+    assert kept_vectors(path, [DOG]) == {}
+    keep_vectors(tmp_path / "nowhere" / "vectors.safetensors", vectors)  # it cannot be written

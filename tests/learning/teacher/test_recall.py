@@ -14,7 +14,7 @@ from engine.config import Sampling
 from engine.encoder import SentenceEncoder
 from engine.errors import CheckpointError
 from learning.journal.journal import Journal
-from learning.memory.lesson_vectors import KnownAnswer
+from learning.memory.lesson_vectors import KnownAnswer, kept_vectors
 from learning.protocol.events import AskDone, CandidateDone, Event, Failed
 from learning.protocol.messages import TeacherPort
 from learning.protocol.records import Lesson, LessonKind, Turn
@@ -68,7 +68,10 @@ def test_a_lesson_is_not_recalled_for_somebody_or_something_else(
 ) -> None:
     teach(tiny_place[2], DOG_LESSON, learned=True)
     assert recall.find(ASKED) is not None
-    for other in ("Tom's dog is called what?", "my cat is called what?", "How old is my dog?"):
+    for other in (
+        *("Tom's dog is called what?", "my cat is called what?", "How old is my dog?"),
+        *("My dog is called Rex now.", "Where does the sister of tom live?"),
+    ):
         assert recall.find(other) is None and not recall.evidence(other), other
 
 
@@ -104,13 +107,37 @@ def test_what_was_taken_back_is_not_recalled(tiny_place: Place, recall: LessonRe
     assert recall.find("where my sister lives") is None
 
 
-def test_nothing_is_written(tiny_place: Place, recall: LessonRecall) -> None:
+def test_nothing_is_written_but_the_vectors_of_the_shipped_book(
+    tiny_place: Place, recall: LessonRecall, monkeypatch: pytest.MonkeyPatch
+) -> None:
     home, _, journal = tiny_place
-    teach(journal, DOG_LESSON, learned=True)
+    (dog,) = teach(journal, DOG_LESSON, learned=True)
     before = {path for path in home.path.rglob("*") if path.is_file()}
     recall.prepare()
     assert recall.find(ASKED) is not None
-    assert {path for path in home.path.rglob("*") if path.is_file()} == before
+    written = {path for path in home.path.rglob("*") if path.is_file()} - before
+    assert written == {home.book_vectors_path}
+    line = KnownAnswer(DOG_LESSON.prompt[-1].text, DOG_LESSON.answer)
+    assert not kept_vectors(home.book_vectors_path, [line]), "the owner's lessons are not in it"
+
+    def first_find(again: LessonRecall) -> int:
+        computed: list[int] = []
+        real = module.lesson_vectors
+        with monkeypatch.context() as patch:
+            patch.setattr(
+                module,
+                "lesson_vectors",
+                lambda encoder, known: computed.append(len(known)) or real(encoder, known),
+            )
+            found = again.find(ASKED)
+        assert found is not None and found.lesson.id == dog.id
+        return sum(computed)
+
+    learner = recall._learner
+    assert first_find(LessonRecall(learner, journal)) == 1, "the book's are read"
+    home.book_vectors_path.write_bytes(b"damaged")
+    assert first_find(LessonRecall(learner, journal)) > 100
+    assert first_find(LessonRecall(learner, journal)) == 1, "they were written again"
 
 
 def test_states_are_computed_once(
@@ -311,7 +338,7 @@ def test_a_question_for_a_yes_or_no_gets_one_from_the_lesson_that_says_so(
     for asked, wanted, said in (
         ("Is my dog called Bruno?", dog, "Yes, your dog is called Bruno."),
         ("is my dog called Hasso", dog, "No, your dog is called Bruno."),
-        ("Does my sister live in Oslo?", sister, "Not that I know: your sister lives in Tromso."),
+        ("Does my sister live in Oslo?", sister, "I only know this: your sister lives in Tromso."),
     ):
         for found in (recall.find(asked), recall.offer(asked)):
             assert found and (found.lesson.id, found.likely) == (wanted.id, READ_OUT)
@@ -334,8 +361,7 @@ def test_without_a_readable_encoder_answers_go_on(
     monkeypatch.setattr(module, "AT_ONCE", 1_000)
     teach(tiny_place[2], DOG_LESSON, learned=True)
     assert recall.offer(ASKED) is None and recall.answers_near(ASKED) == {}
-    with pytest.raises(CheckpointError):  # whoever switched it on is told
-        recall.find(ASKED)
+    assert recall.find(ASKED) is None and recall.find(DOG) is None
 
 
 @pytest.mark.slow

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from learning.text.questions.asking import asks_in_any_order, asks_in_english, is_question
+from learning.text.questions.asking import (
+    asks_in_any_order,
+    asks_in_english,
+    is_question,
+    states,
+)
 
 
 @pytest.mark.parametrize(
@@ -74,3 +79,28 @@ def test_words_that_ask_in_english() -> None:
         assert asks_in_english(asked), asked
     for other in ("Wie hei\u00dft meine Schwester?", "waht is it?", "My sister?", "I am here."):
         assert not asks_in_english(other), other
+
+
+@pytest.mark.parametrize(
+    ("message", "stated"),
+    [
+        ("My sister lives in Oslo now.", True),
+        ("I have three children now.", True),
+        ("well, I work at a bank", True),
+        ("my car is blue", True),
+        ("I\u2019m tired", True),
+        ("I painted the front door red.", True),
+        ("where my sister lives", False),
+        ("sister's name", False),
+        ("i forgot my sister's name", False),
+        ("I can't find my keys", False),
+        ("the car, what colour is it", False),
+        ("my dog is called what", False),
+        ("Is my car blue?", False),
+        ("remind me of the wifi password", False),
+        ("Hello!", False),
+        ("", False),
+    ],
+)
+def test_what_has_the_form_of_a_statement(message: str, stated: bool) -> None:
+    assert states(message) == stated

@@ -12,6 +12,8 @@ PETS = ("What are my pets called?", "Your dog is called Bruno and your cat is ca
 NUTS = ("What can I not eat?", "You can not eat nuts.")
 HOURS = ("How many hours do I sleep?", "You sleep five hours.")
 SMOKED = ("When did I quit smoking?", "You quit smoking in 2019.")
+YOGA = ("What time is my yoga class?", "Your yoga class is at six.")
+ROME = ("What is my favourite city?", "Your favourite city is Rome.")
 TOM = ("Isn't my sister married to Tom?", "No, she is married to Peter.")
 
 
@@ -28,6 +30,17 @@ TOM = ("Isn't my sister married to Tom?", "No, she is married to Peter.")
         ("Do I sleep long hours?", HOURS, unsure(HOURS[1])),
         ("did I quit smoking in 2008", SMOKED, "No, you quit smoking in 2019."),
         ("did I quit smoking in winter", SMOKED, unsure(SMOKED[1])),
+        ("Is my yoga class at 6?", YOGA, "Yes, your yoga class is at six."),
+        ("Is my yoga class at seven?", YOGA, "No, your yoga class is at six."),
+        ("Is my yoga class at 18:00?", YOGA, unsure(YOGA[1])),  # two numbers
+        ("Is my yoga class in two hours?", YOGA, unsure(YOGA[1])),
+        ("Is my yoga class cancelled?", YOGA, unsure(YOGA[1])),
+        ("Was my sister called yesterday?", NAME, unsure(NAME[1])),
+        ("Is my favourite city in Italy?", ROME, unsure(ROME[1])),
+        ("Should I call my sister Astrid?", NAME, ""),
+        ("Do you like my favourite city Paris?", ROME, ""),
+        ("Is my sister called Astrid?", (NAME[0], "That is a secret!"), ""),
+        ("Is my sister called Astrid?", (NAME[0], "Ingrid. She is my twin."), ""),
         ("Does my sister live?", HOME, ""),  # nothing of what the answer adds
         ("Does my sister live alone in Tromso?", HOME, ""),  # a word too many
         ("Is my sister married?", NAME, ""),  # it shares one word alone
@@ -49,7 +62,8 @@ def test_an_answer_goes_on_behind_yes_or_no() -> None:
     assert answered(False, NAME[1]) == "No, your sister is called Ingrid."
     assert answered(True, "Ingrid is your sister.") == "Yes, Ingrid is your sister."
     assert answered(True, "The car is red.") == "Yes, the car is red."
-    assert unsure(HOME[1]) == "Not that I know: your sister lives in Tromso with two cats."
+    assert unsure(HOME[1]) == "I only know this: your sister lives in Tromso with two cats."
+    assert answered(False, "We call it Mio.") == "No, we call it Mio."
 
 
 def test_what_is_answered_by_yes_or_no() -> None:
