@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from learning.text.content import content_words
 from learning.text.number_words import find_words
+from learning.text.questions.another import asked_words
 from learning.text.questions.asked_for import asked_for, has_form
 from learning.text.questions.asking import IS
 
@@ -36,7 +37,7 @@ def read_out(message: str, question: str, answer: str) -> str:
         return ""
     if any(_UNCLEAR.search(text.replace("\u2019", "'")) for text in texts):
         return ""
-    said, asked, told = map(content_words, texts)
+    said, asked, told = map(asked_words, texts)
     fact, own = told - asked, said - asked - told
     if _numbers(own) and _numbers(own) == _numbers(fact):  # six, 6
         own, said = frozenset(word for word in own if not _numbers([word])), said | fact

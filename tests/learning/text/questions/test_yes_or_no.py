@@ -21,6 +21,11 @@ TOM = ("Isn't my sister married to Tom?", "No, she is married to Peter.")
     ("message", "lesson", "found"),
     [
         ("Is my sister called Ingrid?", NAME, "Yes, your sister is called Ingrid."),
+        (
+            "Is my sister called Astrid?",
+            ("What's the name of my sister?", NAME[1]),
+            f"No, {NAME[1][0].lower()}{NAME[1][1:]}",
+        ),
         ("is Ingrid what my sister is called", NAME, "Yes, your sister is called Ingrid."),
         ("Is my sister called Astrid?", NAME, "No, your sister is called Ingrid."),
         ("Does my sister live in Tromso?", HOME, "Yes, your sister lives in Tromso with two cats."),
