@@ -84,7 +84,7 @@ AT_ONCE = PIECE
 """Lessons whose vectors are computed while the owner waits, some 50 ms; if more are missing, nothing is
 offered or told apart."""
 MOST_AT_ONCE = 500
-"""The same where a lesson is recalled, up to two seconds; if more are missing, none is."""
+"""The same where a lesson is recalled, up to two seconds. Lines of the book, which are kept, do not count."""
 PATIENCE = 0.2
 """Seconds for which an answer waits for vectors that another thread computes."""
 OWN = Weighing(bias=-2.935, near=4.507, ahead=6.269, answer=0.067, token=-0.031)
@@ -162,7 +162,7 @@ class LessonRecall:
             return None
         with self._lock:
             self._refresh()
-            soon = len(self._missing(self._wanted)) <= MOST_AT_ONCE
+            soon = len(self._missing(self._own)) <= MOST_AT_ONCE
             if not soon and fold(message) not in self._exact:
                 return None
             try:
