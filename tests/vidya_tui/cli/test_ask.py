@@ -99,14 +99,14 @@ def test_settings_say_what_is_kept_of_an_ask(shell: Shell) -> None:
 def test_a_recalled_lesson_is_named(shell: Shell) -> None:
     shell.run("teach", "--say", "Bo.", "--no-wait", "--ask", _asked(shell))
     rows = shell.rows("ask", "What is my dog called", "-n", "2")
-    assert all("recalled" not in row for row in rows), "the setting is off"
-    with shell.home.settings_path.open("a") as file:
-        file.write("recall = true\n")
-    rows = shell.rows("ask", "What is my dog called", "-n", "2")
-    assert [row.get("recalled") for row in rows[:2]] == [1, 1]
+    assert [row.get("recalled") for row in rows[:2]] == [1, 1], "the setting is on at first"
     assert "Bo." in [row["text"] for row in rows[:2]]
     rows = shell.rows("ask", "What is my dog called", "-n", "2", "--no-recall")
     assert all("recalled" not in row for row in rows)
+    with shell.home.settings_path.open("a") as file:
+        file.write("recall = false\n")
+    rows = shell.rows("ask", "What is my dog called", "-n", "2")
+    assert all("recalled" not in row for row in rows), "the setting is off"
     said = shell.run("ask", "What is my dog called", "-n", "2", "--recall")
     assert "recalled from lesson 1" in said.stderr
     assert "1 lesson waits" in said.stderr
