@@ -20,7 +20,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from engine.encoder import SentenceEncoder, shipped_encoder_mark
+from engine.encoder import SentenceEncoder, shipped_encoder, shipped_encoder_mark
 from engine.errors import CheckpointError
 from engine.storage.checkpoint import load_tensors, save_tensors
 from learning.text.context import question_and_answer
@@ -61,7 +61,10 @@ def kept_vectors(path: Path, known: Sequence[KnownAnswer]) -> dict[KnownAnswer, 
             return {}
     except CheckpointError:
         return {}
-    there = dict(zip(record.get("lines", "").split(), tensors["vectors"], strict=False))
+    vectors = tensors["vectors"]
+    if vectors.shape[1:] != (shipped_encoder().size,) or not bool(vectors.isfinite().all()):
+        return {}
+    there = dict(zip(record.get("lines", "").split(), vectors, strict=False))
     return {one: there[mark] for one in known if (mark := _mark(one)) in there}
 
 

@@ -290,6 +290,8 @@ class AnswerCheck:
             # given the lesson; the taught answer itself is right if the lesson is the right one
             said = fold(answer.text) == self._taught
             sure = self.recalled.likely * (1.0 if said else sure)
+            if {_first(text), _first(self.recalled.said)} == {"yes", "no"}:
+                sure = min(sure, 1.0 - self.recalled.likely)
         elif sure is not None and self._meant and fold(text) == fold(self._meant.answer):
             sure = max(sure, self._meant.likely)  # how sure the model is of it has a part in that
         elif sure is not None and fold(text) == self._latest:
@@ -301,3 +303,8 @@ class AnswerCheck:
             sure = 1.0
         self.told.append(sure)
         return text, sure
+
+
+def _first(text: str) -> str:
+    """The first word, in small letters."""
+    return fold(text).partition(" ")[0]

@@ -35,6 +35,7 @@ from learning.protocol.requests import Cancel, Generate, Keep
 from learning.teacher.answer_check import AnswerCheck, least_room
 from learning.teacher.certainty import EXPONENT
 from learning.teacher.known import KnownTexts
+from learning.teacher.meant import said_otherwise
 from learning.teacher.recall import LessonRecall, Recalled
 from learning.teacher.relevance import reads_contexts
 from learning.teacher.scheduling import Scheduler
@@ -148,7 +149,7 @@ class Answerer:
             seen = self._seen.turns(request.ask, request.turns)
             again = request.again
             if request.recall and seen and again is None:
-                recalled = self._recall.find(seen[-1].text)
+                recalled = _unless_said_otherwise(self._recall.find, seen[-1].text, request.turns)
             shown = with_recalled(seen, recalled, reads_contexts(tokenizer))
             prompt = asked_again(shown, again.old, again.reason) if again else shown
             size = (context, room, request.system)
@@ -173,7 +174,12 @@ class Answerer:
                 near=partial(self._recall.answers_near, request.turns[-1].text),
             )
             if request.offers and request.again is None and recalled is None:
-                check.find = partial(self._recall.offer, request.turns[-1].text)
+                check.find = partial(
+                    _unless_said_otherwise,
+                    self._recall.offer,
+                    request.turns[-1].text,
+                    request.turns,
+                )
                 if not seen_likeliest:  # with the answers that the owner has seen they were offered
                     check.nearest = partial(self._recall.nearest, request.turns[-1].text)
         for event in generate(
@@ -217,6 +223,15 @@ class Answerer:
                 self._emit(CandidateDone(candidate, lesson.id if lesson else None))
         seconds = max(1e-6, time.monotonic() - started)
         self._emit(AskDone(request.ask, tokens / seconds, first, len(ids)))
+
+
+def _unless_said_otherwise(
+    find: Callable[[str], Recalled | None], message: str, turns: Turns
+) -> Recalled | None:
+    """What `find` gives for the message, unless the owner said otherwise earlier in this talk."""
+    found = find(message)
+    said = [turn.text for turn in turns[:-1] if turn.role == "user"]
+    return None if found and said_otherwise(found.lesson, said) else found
 
 
 def with_recalled(turns: Turns, recalled: Recalled | None, reads: bool = False) -> Turns:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from learning.journal.contradictions import as_changed, asked_alone, same_person
@@ -38,7 +38,38 @@ def recallable(lessons: Sequence[Lesson]) -> list[Lesson]:
         latest.pop(folded(question), None)
         if lesson.answer and asked_alone(lesson):
             latest[folded(question)] = lesson
-    return list(latest.values())[-NEWEST:]
+    return _without_told_otherwise(list(latest.values())[-NEWEST:])
+
+
+def _without_told_otherwise(lessons: Sequence[Lesson]) -> list[Lesson]:
+    """Those that no later lesson tells otherwise whose message is a statement: "My sister lives in Oslo now."
+    speaks of all that "Where does my sister live?" asks for, and says something new."""
+    told: dict[str, list[tuple[int, Lesson, frozenset[str]]]] = {}
+    for place, lesson in enumerate(lessons):
+        if states(question_of(lesson)):
+            words = content_words(f"{question_of(lesson)} {lesson.answer}")
+            for word in words:
+                told.setdefault(word, []).append((place, lesson, words))
+
+    def told_otherwise(place: int, lesson: Lesson) -> bool:
+        asked = content_words(question_of(lesson))
+        fact = content_words(lesson.answer) - asked
+        return any(
+            later > place
+            and asked <= words
+            and not fact <= words
+            and tells_more(lesson, question_of(other))
+            for later, other, words in told.get(max(asked, key=len, default=""), ())
+        )
+
+    return [one for place, one in enumerate(lessons) if not told or not told_otherwise(place, one)]
+
+
+def said_otherwise(lesson: Lesson, said: Iterable[str]) -> bool:
+    """Whether the owner has said something of what the lesson's question asks about that the lesson does not
+    tell: "My sister moved to Oslo."."""
+    about = content_words(question_of(lesson))
+    return any(about & content_words(text) and tells_more(lesson, text) for text in said)
 
 
 def _asks(lesson: Lesson) -> bool:

@@ -28,10 +28,15 @@ _WORD = re.compile(r"[^\W_]+")
 
 @lru_cache(maxsize=1 << 15)
 def asks_for_one(question: str) -> Asked:
-    """What the question asks for (`what_is_asked`), if that has one right answer at a time; else empty. The
-    question may be folded, and the same thing is found for it then."""
+    """What the question asks for (`what_is_asked`), if that has one right answer at a time; else empty. "now"
+    at its end is left out where the question is of no kind with it. The question may be folded, and the same
+    thing is found for it then."""
     folded = fold(question)
-    return what_is_asked(folded) if has_one_answer(folded) else frozenset()
+    asked = folded if what_is_asked(folded) else _NOW.sub("", folded)
+    return what_is_asked(asked) if has_one_answer(asked) else frozenset()
+
+
+_NOW = re.compile(r" (?:now|right now|nowadays|currently|these days|at the moment)$")
 
 
 @lru_cache(maxsize=1 << 15)  # the same lessons are compared after each lesson

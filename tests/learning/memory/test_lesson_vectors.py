@@ -55,4 +55,9 @@ def test_vectors_are_kept_of_each_line_and_of_this_encoder(
     assert all(torch.equal(kept[one], vectors[one]) for one in kept)
     monkeypatch.setattr(module, "shipped_encoder_mark", lambda: "another")
     assert kept_vectors(path, [DOG]) == {}
+    monkeypatch.undo()
+    keep_vectors(path, {one: vector[:5] for one, vector in vectors.items()})
+    assert kept_vectors(path, [DOG]) == {}, "of another size"
+    keep_vectors(path, {one: vector / 0.0 for one, vector in vectors.items()})
+    assert kept_vectors(path, [DOG]) == {}, "not finite"
     keep_vectors(tmp_path / "nowhere" / "vectors.safetensors", vectors)  # it cannot be written

@@ -99,6 +99,11 @@ def test_a_yes_or_no_that_was_read_out_of_a_lesson_is_its_answer() -> None:
     tokenizer = load_tokenizer(SHIPPED / "10m")
     assert tokenizer.decode(asked.standards(tokenizer, 64).fallback[:-1]) == said
     assert asked.shown(answer(said), 5) == (said, 0.9)
+    _, sure = asked.shown(answer("Yes, your dog is called Bo.", (-0.001,)), 5)
+    assert sure == pytest.approx(0.1), "the opposite"
+    _, sure = asked.shown(answer("Your dog is called Bo.", (-0.001,)), 5)
+    assert sure is not None and sure > 0.8
+    assert asked.shown(answer(said), 5) == (said, 0.9)
     offered = offering("Is my dog called Rex?", said)
     ids = offered.standards(tokenizer, 64).offer([answer("Yes.")])
     assert tokenizer.decode(ids[:-1]) == said

@@ -272,6 +272,22 @@ def test_a_lesson_that_waits_answers_at_once_and_the_card_says_so(tiny_place: Pl
         talk.teacher.close()
 
 
+@pytest.mark.slow
+def test_what_the_owner_has_just_said_otherwise_is_not_recalled(tiny_place: Place) -> None:
+    (sister,) = teach(tiny_place[2], SISTER_LESSON)
+    asked = SISTER_LESSON.prompt[0]
+    talk = Talk(tiny_place)
+    try:
+        for ask, (said, recalled) in enumerate(
+            (("It is raining.", {sister.id}), ("My sister moved to Oslo.", {None}))
+        ):
+            turns = (Turn("user", said), Turn("assistant", "Oh."), asked)
+            talk.teacher.send(Generate(ask, turns, 2, Sampling(max_tokens=8), 0, recall=True))
+            assert {event.recalled for event in talk.done()} == recalled, said
+    finally:
+        talk.teacher.close()
+
+
 def test_an_ask_knows_how_near_it_is_to_what_was_taught(
     tiny_place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:

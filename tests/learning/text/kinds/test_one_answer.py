@@ -106,3 +106,14 @@ def test_the_last_answer_counts() -> None:
     assert changed_by([*taught_again, (TOWN, rome), (third, oslo)]) == {0: 5, 2: 5, 3: 5, 4: 5}
     assert changed_by(pairs, 3) == {} and changed_by(pairs, 2) == {0: 2}
     assert changed_by([]) == {}
+
+
+def test_now_at_the_end_asks_for_the_same_unless_its_kind_has_it() -> None:
+    live = asks_for_one("Where does my sister live?")
+    assert live
+    for question in (
+        *("Where does my sister live now?", "In which town does my sister live these days?"),
+        *("where does my sister live at the moment", "where does my sister live right now"),
+    ):
+        assert asks_for_one(question) == live, question
+    assert asks_for_one("Where is my sister now?") != live
