@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -151,6 +152,7 @@ def test_no_hostile_program_does_harm_as_a_tool(
     assert outcome.failure in ("", *FAILURES) and outcome.failure != "no sandbox", outcome
     assert outcome.failure or all(len(text) <= 300 for text in outcome.value.values())
     said = "" if outcome.failure else outcome.value["out"]
+    said = re.sub(r"\bat 0x[0-9a-f]+", "", said)  # an address may have a 42 by chance
     if name in {**SNOOPING, **BREAKING, **GREED} and name not in FINDS_ITSELF:
         assert "42" not in said, outcome
     if name in ENDLESS:
