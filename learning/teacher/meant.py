@@ -28,7 +28,7 @@ def folded(text: str) -> str:
 def recallable(lessons: Sequence[Lesson]) -> list[Lesson]:
     """Of lessons that stand, oldest first: those with an answer to a question that makes sense alone, the
     newest of each question, at most NEWEST. One that a later lesson changes has the later one's answer
-    (`as_changed`)."""
+    (`as_changed`); one that a later lesson on a statement tells otherwise is left out."""
     latest: dict[str, Lesson] = {}
     for lesson in as_changed(lessons):
         if not lesson.prompt or not lesson.prompt[-1].text.strip():
@@ -42,7 +42,7 @@ def recallable(lessons: Sequence[Lesson]) -> list[Lesson]:
 
 
 def _without_told_otherwise(lessons: Sequence[Lesson]) -> list[Lesson]:
-    """Those that no later lesson tells otherwise whose message is a statement: "My sister lives in Oslo now."
+    """Without the lessons that a later lesson on a statement tells otherwise. "My sister lives in Oslo now."
     speaks of all that "Where does my sister live?" asks for, and says something new."""
     told: dict[str, list[tuple[int, Lesson, frozenset[str]]]] = {}
     for place, lesson in enumerate(lessons):
