@@ -25,6 +25,12 @@ def folded(text: str) -> str:
     return fold(text)
 
 
+@lru_cache(maxsize=1 << 15)
+def _said_in(*texts: str) -> frozenset[str]:
+    """Content words of what a lesson asks or answers."""
+    return content_words(" ".join(texts))
+
+
 def recallable(lessons: Sequence[Lesson]) -> list[Lesson]:
     """Of lessons that stand, oldest first: those with an answer to a question that makes sense alone, the
     newest of each question, at most NEWEST. One that a later lesson changes has the later one's answer
@@ -47,19 +53,20 @@ def _without_told_otherwise(lessons: Sequence[Lesson]) -> list[Lesson]:
     told: dict[str, list[tuple[int, Lesson, frozenset[str]]]] = {}
     for place, lesson in enumerate(lessons):
         if states(question_of(lesson)):
-            words = content_words(f"{question_of(lesson)} {lesson.answer}")
+            words = _said_in(question_of(lesson), lesson.answer)
             for word in words:
                 told.setdefault(word, []).append((place, lesson, words))
 
     def told_otherwise(place: int, lesson: Lesson) -> bool:
-        asked = content_words(question_of(lesson))
-        fact = content_words(lesson.answer) - asked
+        asked = _said_in(question_of(lesson))
+        fact = _said_in(lesson.answer) - asked
+        speak_of_it = min((told.get(word, []) for word in asked), key=len, default=[])
         return any(
             later > place
             and asked <= words
             and not fact <= words
             and tells_more(lesson, question_of(other))
-            for later, other, words in told.get(max(asked, key=len, default=""), ())
+            for later, other, words in speak_of_it
         )
 
     return [one for place, one in enumerate(lessons) if not told or not told_otherwise(place, one)]
@@ -123,8 +130,9 @@ def tells_more(lesson: Lesson, message: str) -> bool:
     """Whether the message states what the lesson does not say, though the lesson answers a question: "My
     sister lives in Oslo now.", where the sister was said to live in Tromso."""
     question = question_of(lesson)
-    new = content_words(message) - content_words(f"{question} {lesson.answer}")
-    return bool(new) and states(message) and asks_in_any_order(question)
+    if not states(message) or not asks_in_any_order(question):
+        return False
+    return not _said_in(message) <= _said_in(question, lesson.answer)
 
 
 def question_of(lesson: Lesson) -> str:

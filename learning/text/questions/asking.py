@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from learning.text.normalise import fold
 
@@ -88,6 +89,7 @@ _VERB_THAT_STATES = re.compile(
 )
 
 
+@lru_cache(maxsize=1 << 15)  # messages, and the questions of ten thousand lessons
 def states(message: str) -> bool:
     """Whether it has the form of a statement: "My sister lives in Oslo now."."""
     plain = " ".join(message.split())
