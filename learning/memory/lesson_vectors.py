@@ -53,8 +53,8 @@ def keep_vectors(path: Path, vectors: Mapping[KnownAnswer, Tensor]) -> None:
 
 
 def kept_vectors(path: Path, known: Sequence[KnownAnswer]) -> dict[KnownAnswer, Tensor]:
-    """Those of these answers' vectors that were written. Empty if there is no such file, or if it is damaged
-    or of another encoder."""
+    """Reads the vectors of these answers that the file has. Empty if there is no such file, or if it is
+    damaged or was written with another encoder."""
     try:
         tensors, record = load_tensors(path)
         if record.get("encoder") != shipped_encoder_mark() or "vectors" not in tensors:

@@ -1,1 +1,1 @@
-"""What a message asks: whether it asks, of whom, and for what kind of answer. Text in, text out."""
+"""Questions: whether a message is one, about whom it asks, and for what kind of answer. Text in, text out."""

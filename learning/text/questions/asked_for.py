@@ -21,7 +21,7 @@ from typing import Literal
 from learning.text.content import content_words
 from learning.text.kinds.words import RELATIVES
 from learning.text.number_words import find_words
-from learning.text.questions.asking import asks_in_any_order
+from learning.text.questions.asking import QUESTION_WORDS, asks_in_any_order
 
 Form = Literal["person", "name", "place", "time", "length", "number", "reason", "anything"]
 """What an answer must have. "length": of a time, as "how long" asks for it. "anything": something else may be
@@ -33,7 +33,7 @@ class AskedFor:
     """What a question asks for. All fields empty: the rules cannot tell."""
 
     forms: frozenset[Form] = frozenset()
-    """One of these."""
+    """An answer has at least one of them."""
     nouns: tuple[str, ...] = ()
     """What the thing is: "colour"."""
     verb: str = ""
@@ -44,7 +44,6 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_QUESTION_WORDS = _words("what which who whom whose where when why how")
 _BE = _words("is am are was were")
 _VERBS = _BE | _words("do does did can will should would could has have had must may might shall")
 _LINKS = _words(
@@ -211,7 +210,7 @@ def asked_for(question: str) -> AskedFor:
     for pattern, long in _SHORT_FORMS:
         text = pattern.sub(long, text)
     words = re.findall(r"[\w'-]+", text)
-    places = [at for at, word in enumerate(words) if word in _QUESTION_WORDS]
+    places = [at for at, word in enumerate(words) if word in QUESTION_WORDS]
     if places[:1] == [0] and words[0] == "when" and _VERBS.isdisjoint(words[1:2]):
         places.pop(0)  # "When I met the Queen, what went wrong?"
     if not places:
@@ -223,7 +222,7 @@ def asked_for(question: str) -> AskedFor:
         return AskedFor()  # "Ann is the one who works there, right?"
     if "when" in rest:
         rest = rest[: rest.index("when")]  # "What did I wear when I married?"
-    if _QUESTION_WORDS & {*rest}:
+    if QUESTION_WORDS & {*rest}:
         return AskedFor()
     if len(rest) > 1 and rest[0] in _BE and rest[1] in ("it", "that", "this"):
         rest = rest[3:] if rest[2:3] == ["that"] else rest[2:]  # "What is it that I do?"
@@ -268,7 +267,8 @@ def _form(*forms: Form) -> AskedFor:
 
 
 def _what(rest: Sequence[str], before: str) -> AskedFor:
-    """What a question with "what" or "which" asks for. before: the word before it."""
+    """What a question with "what" or "which" asks for. rest: the words behind that word. before: the word in
+    front of it."""
     if not rest:
         return AskedFor()
     if {"called", "named", "name"} & {*rest}:

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from learning.text.normalise import fold
 
+QUESTION_WORDS = frozenset(["what", "which", "who", "whom", "whose", "where", "when", "why", "how"])
 _VERB = "is|am|are|was|were|do|does|did|can|will|should|would|could"
 IS = rf"(?:{_VERB}|has|have)"
 _ASKS = re.compile(
@@ -81,7 +82,6 @@ _STATES = re.compile(
     rf"(?:(?:well|so|oh|no|yes|but|and|today|now),? )*(?:{_WHO_STATES})\b(?! (?:{_LOOKS_FOR})).+",
     re.IGNORECASE,
 )
-_QUESTION_WORD = re.compile(r"\b(?:what|which|who|whom|whose|where|when|why|how)\b", re.IGNORECASE)
 _VERB_THAT_STATES = re.compile(
     r"\b(?:am|is|are|was|were|has|have|had|do|does|did|will|\w+ed|lives?|works?|likes?|loves?|goes|go)\b"
     r"|['’](?:m|s|re|ve)\b",
@@ -93,6 +93,6 @@ _VERB_THAT_STATES = re.compile(
 def states(message: str) -> bool:
     """Whether it has the form of a statement: "My sister lives in Oslo now."."""
     plain = " ".join(message.split())
-    if asks_in_any_order(plain) or _QUESTION_WORD.search(plain):
+    if asks_in_any_order(plain) or not QUESTION_WORDS.isdisjoint(re.findall(r"\w+", plain.lower())):
         return False
     return bool(_STATES.fullmatch(plain) and _VERB_THAT_STATES.search(plain))

@@ -44,8 +44,8 @@ def read_out(message: str, question: str, answer: str) -> str:
     if not own and said & fact:
         return answered(True, answer)
     if 1 <= len(own) <= 2 and not said & fact and len(said - own) >= 2:
-        other = _other_name(message, own) if "name" in asked_for(question).forms else False
-        other = other or _other_number(message, question, answer)
+        name = "name" in asked_for(question).forms and _other_name(message, own)
+        other = name or _other_number(message, question, answer)
         return answered(False, answer) if other else unsure(answer)
     return ""
 

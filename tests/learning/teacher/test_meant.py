@@ -51,3 +51,13 @@ def test_a_lesson_on_a_statement_takes_the_place_of_an_earlier_one() -> None:
     assert HOME in recallable([HOME, same])
     other = lesson("My sister is ill.", "I am sorry to hear that.", 2)
     assert HOME in recallable([HOME, other]), "it says nothing of where she lives"
+
+
+def test_which_lessons_can_be_recalled() -> None:
+    dog = lesson("What is my dog called?", "Your dog is called Bruno.")
+    later = lesson("what is my DOG called", "Your dog is called Odo now.")
+    bad = Lesson("rating", HOME.prompt, "", ("Your sister lives in Rome.",))
+    after = Lesson(
+        "example", (Turn("user", "hi"), Turn("assistant", "Hello."), Turn("user", "why?")), "So."
+    )
+    assert recallable([dog, HOME, later, bad, after]) == [later]

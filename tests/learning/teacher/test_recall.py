@@ -23,7 +23,6 @@ from learning.teacher import generation, meant
 from learning.teacher import recall as module
 from learning.teacher.answer_check import AnswerCheck
 from learning.teacher.generation import with_recalled
-from learning.teacher.meant import recallable
 from learning.teacher.recall import READ_OUT, LessonRecall, Recalled
 from learning.teacher.teacher import open_teacher
 from learning.text.context import in_context
@@ -177,15 +176,6 @@ def test_what_pauses_does_not_keep_an_answer_waiting(
 
     recall.prepare(pause)
     assert found[0] is not None
-
-
-def test_which_lessons_can_be_recalled() -> None:
-    later = lesson("what is my DOG called", "Your dog is called Odo now.")
-    bad = Lesson("rating", SISTER_LESSON.prompt, "", ("Your sister lives in Rome.",))
-    after = Lesson(
-        "example", (Turn("user", "hi"), Turn("assistant", "Hello."), Turn("user", "why?")), "So."
-    )
-    assert recallable([DOG_LESSON, SISTER_LESSON, later, bad, after]) == [later]
 
 
 def test_what_lessons_say_is_folded_once(
