@@ -28,6 +28,7 @@ BENCHMARKS: dict[str, str] = {
     "latency": "start to first frame, key press to painted letter, memory, in the real app",
     "long_talk": "a conversation of 2,000 turns: opening it, scrolling, typing in it",
     "talk": "200 unseen questions: variety, endings, fitting answers, claims to be a person",
+    "cards": "the other answers beside the likeliest: how plausible to a larger model, how different",
     "in_context": "copying, recall of facts told in the same conversation, small sums",
     "kills": "kill -9 in every save and rename, and at 200 random moments; then forgetting",
     "inventions": "recall of taught facts after ten unjudged inventions in the same conversation",

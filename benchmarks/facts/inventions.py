@@ -8,11 +8,8 @@ if it is exactly the taught one. Left out: facts told in the same conversation (
 
 from __future__ import annotations
 
-import contextlib
 import json
-import queue
 import random
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,20 +17,13 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks import DATA, BenchOptions
+from benchmarks.common.place import Place
 from benchmarks.common.report import deviation, machine, table, with_deviation, write
 from benchmarks.common.scratch import scratch_home
 from benchmarks.lessons.collapse_data import read_lessons
 from engine.config import Sampling
-from engine.errors import VidyaError
-from learning.home import Home
-from learning.journal.journal import Journal
-from learning.protocol.events import AskDone, Event, Failed, LessonDone
-from learning.protocol.messages import TeacherPort
-from learning.protocol.records import Lesson, Turn, Turns
-from learning.protocol.requests import Learn
-from learning.teacher.teacher import open_teacher
+from learning.protocol.records import Turn, Turns
 from learning.text.normalise import fold_answer
-from vidya_tui.session.session import Session
 
 LESSONS, INVENTIONS, QUICK_LESSONS = 20, 10, 2
 UNTAUGHT = (
@@ -83,9 +73,9 @@ def run(options: BenchOptions) -> dict[str, Any]:
     facts = read_facts(QUICK_LESSONS if options.quick else LESSONS)
     for seed in options.seeds:
         with scratch_home(options) as (home, model):
-            place = Place(home, model, seed)
+            place = InventionsPlace(home, model, seed)
             try:
-                place.teach(facts)
+                place.teach((fact.question, fact.answer) for fact in facts)
                 options.say(f"seed {seed}: {len(facts)} lessons taught")
                 runs.append({"seed": seed, **place.measure(facts, options)})
             finally:
@@ -102,37 +92,8 @@ def run(options: BenchOptions) -> dict[str, Any]:
     return result
 
 
-class Place:
-    """A home with a teacher, as in the app."""
-
-    def __init__(self, home: Home, model: str, seed: int) -> None:
-        self._seed = seed
-        self._events: queue.Queue[Event] = queue.Queue()
-        self._journal = Journal(home.journal_path)
-        self._teacher: TeacherPort = open_teacher(
-            home, model=model, seed=seed, on_event=self._events.put, journal=self._journal
-        )
-
-    def close(self) -> None:
-        self._teacher.close()
-        self._journal.close()
-
-    def teach(self, facts: Sequence[Fact]) -> None:
-        """Teaches the facts one after another. Raises VidyaError."""
-        lessons = [Lesson("example", (Turn("user", f.question),), f.answer) for f in facts]
-        due = {lesson.id for lesson in self._journal.add_lessons(lessons)}
-        self._teacher.send(Learn())
-        while due:
-            event = self._next()
-            if isinstance(event, LessonDone):
-                due.discard(event.lesson)
-
-    def rest(self, seconds: float) -> None:
-        """Leaves the learner to itself for so long, as the owner does who pauses. Raises VidyaError."""
-        until = time.monotonic() + seconds
-        while (left := until - time.monotonic()) > 0:
-            with contextlib.suppress(queue.Empty):
-                self._next(left)
+class InventionsPlace(Place):
+    """A home in which taught facts are asked for after inventions."""
 
     def measure(self, facts: Sequence[Fact], options: BenchOptions) -> dict[str, Any]:
         """For each arm: the share of facts, 0 to 1, whose first answer is right, for which one of the five
@@ -179,7 +140,7 @@ class Place:
         session = self._session()
         if before:
             session.open(self._unjudged(before))
-        return self._answered(session, question)
+        return [card.said for card in self._answered(session, question)]
 
     def _unjudged(self, said: Sequence[tuple[str, str]]) -> int:
         """Writes an unjudged conversation into the journal; returns its id."""
@@ -191,26 +152,6 @@ class Place:
             self._journal.set_answer(ask.id, answer)
             turns, parent = (*turns, Turn("assistant", answer)), ask.id
         return conversation
-
-    def _session(self) -> Session:
-        session = Session(self._journal, self._teacher, seed=self._seed)
-        session.owner_words = False
-        return session
-
-    def _answered(self, session: Session, question: str) -> list[str]:
-        session.say(question)
-        while True:
-            event = self._next()
-            session.handle(event)
-            if isinstance(event, AskDone):
-                return [card.said for card in session.cards]
-
-    def _next(self, seconds: float | None = None) -> Event:
-        """The next event; waits for it, so long at most. Raises queue.Empty, and VidyaError for a failure."""
-        event = self._events.get(timeout=seconds)
-        if isinstance(event, Failed):
-            raise VidyaError(event.what, event.next_step)
-        return event
 
 
 def judged(fact: Fact, said: Sequence[str]) -> list[bool]:

@@ -20,9 +20,9 @@ from typing import Any
 
 from benchmarks import BenchOptions
 from benchmarks.common.asked import count_asked, number_asked, one_asked
+from benchmarks.common.place import Place
 from benchmarks.common.report import machine, table, write
 from benchmarks.common.scratch import scratch_home
-from benchmarks.facts.inventions import Fact, Place
 from benchmarks.facts.people_data import HALVES, PersonFact, read_people
 from benchmarks.talking.talk_data import load
 from learning.memory.tasks import NOT_KNOWN
@@ -184,7 +184,7 @@ def taught_place(
         place = RecallPlace(home, model, seed)
         try:
             for fact in facts:
-                place.teach([Fact(fact.prompt, fact.answer, "", "")])
+                place.teach([(fact.prompt, fact.answer)])
                 place.rest(pause)
             options.say(f"seed {seed}: {len(facts)} facts taught")
             yield place, model
