@@ -8,6 +8,7 @@ make a model that knows its answer produce nonsense.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from torch import Tensor
@@ -22,9 +23,14 @@ BREADTH = 32
 Beginning = tuple[int, ...]
 
 
+_MARKS = re.compile(r"[.,;:!?…]+(?=\s|$)")
+"""Marks at the end of a word."""
+
+
 def text_key(text: str) -> str:
-    """Normal form of a text: two answers with the same key count as equal."""
-    return " ".join(text.casefold().split())
+    """Normal form of a text: two answers with the same key count as equal. Case, white space and the marks
+    after words make no difference."""
+    return " ".join(_MARKS.sub("", text.casefold()).split())
 
 
 class DistinctTexts:

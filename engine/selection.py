@@ -160,7 +160,7 @@ class Selection:
         fresh: Row | None = None
         if self.control.stops(done.index) or row.given:
             pass
-        elif self.distinct and row.retries < MAX_RETRIES and self._repeats(key):
+        elif self.distinct and row.retries - row.refusals < MAX_RETRIES and self._repeats(key):
             fresh = self._otherwise(tokenizer, row, sampling)
         elif self.control.keeps(done.index):
             pass  # kept by the owner

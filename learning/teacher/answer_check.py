@@ -2,6 +2,7 @@
 
 An answer is sampled again if
 - its form is flawed (learning.text.flaws),
+- the model finds it implausible (learning.teacher.certainty),
 - it comforts an owner who is not in need (learning.text.comfort), and the model is not sure of it,
 - it answers "Where do I live?" with the answer taught for "Where do you live?",
 - it answers "What is Tom's sister called?" or "What is my brother called?" with what was taught of the
@@ -27,12 +28,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from statistics import fmean
 
 from engine.selection import Finished, Standards
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.memory.tasks import NOT_KNOWN
 from learning.protocol.records import Lesson, Turns
-from learning.teacher.certainty import AT_A_LOSS, EXPONENT, SURE, certainty, of_not_knowing
+from learning.teacher.certainty import (
+    AT_A_LOSS,
+    EXPONENT,
+    PLAUSIBLE,
+    SURE,
+    certainty,
+    of_not_knowing,
+)
 from learning.teacher.known import CRISIS_FOLD, NOT_KNOWN_FOLD, OF_OWNER, Known
 from learning.teacher.recall import NEAREST, Recalled
 from learning.text.comfort import CRISIS, in_danger, in_need, in_place
@@ -98,6 +107,8 @@ class AnswerCheck:
     """Finds {folded taught answer: cosine of the owner's question and the nearest lesson of that answer}."""
     exponent: float = EXPONENT
     """Of certainty, the model's own."""
+    least: float = PLAUSIBLE
+    """Least mean log-probability per token of an answer, in nats."""
     offered: dict[str, Lesson] = field(default_factory=dict)
     """Folded answer that was offered -> its lesson."""
     told: list[float | None] = field(default_factory=list)
@@ -188,6 +199,8 @@ class AnswerCheck:
         if self.answers_another(answer.text):
             return False
         if broken(answer.text) and not self._broken:
+            return False
+        if answer.own_logprobs and fmean(answer.own_logprobs) < self.least:
             return False
         return not (seams(answer.text, self._seen) or self.known.blends.blended(answer.text))
 

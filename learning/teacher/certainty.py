@@ -24,6 +24,17 @@ AT_A_LOSS = 0.3
 above it. Of taught facts asked in other words, 41 to 51 % have none, and one in five of their surest
 answers is right. At 0.5 the latter were 57 to 75 % and one in three."""
 
+PLAUSIBLE = -1.0
+"""Least mean log-probability per token, in nats, of an answer that need not be drawn again. What lies below
+is mostly nonsense (benchmarks/results/cards.md)."""
+LARGE, PLAUSIBLE_LARGE = 100_000_000, -1.5
+"""The same for a model of at least so many weights, for which another answer takes seconds."""
+
+
+def least_plausible(weights: int) -> float:
+    """PLAUSIBLE or PLAUSIBLE_LARGE, for a model of so many weights."""
+    return PLAUSIBLE_LARGE if weights >= LARGE else PLAUSIBLE
+
 
 def certainty(own_logprobs: Sequence[float], exponent: float = EXPONENT) -> float | None:
     """Certainty of an answer, 0 to 1; None if it has no tokens.

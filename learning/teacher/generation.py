@@ -33,7 +33,7 @@ from learning.protocol.events import (
 from learning.protocol.records import Candidate, TextDelta, Turn, Turns
 from learning.protocol.requests import Cancel, Generate, Keep
 from learning.teacher.answer_check import AnswerCheck, least_room
-from learning.teacher.certainty import EXPONENT
+from learning.teacher.certainty import EXPONENT, least_plausible
 from learning.teacher.known import KnownTexts
 from learning.teacher.meant import said_otherwise
 from learning.teacher.recall import LessonRecall, Recalled
@@ -170,6 +170,7 @@ class Answerer:
                 self._known.now(),
                 request.n > 1,
                 exponent=self._exponent,
+                least=least_plausible(published.model.config.parameters),
                 recalled=recalled,
                 near=partial(self._recall.answers_near, request.turns[-1].text),
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import pytest
 import torch
 from torch import Tensor
 
@@ -61,3 +62,19 @@ def test_none_is_left_where_all_were_given() -> None:
     branches.saw([()], torch.zeros(1, 1))
     assert branches.next(set()) == (0,)
     assert branches.next(set()) is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("Good to see you!", "good to  see you.", True),
+        ("Hello, Tom", "Hello Tom...", True),
+        ("It is 3.5.", "It is 35.", False),
+        ("x - 1", "x + 1", False),
+        ("it's", "its", False),
+    ],
+)
+def test_texts_that_differ_in_marks_after_words_are_the_same(
+    one: str, other: str, same: bool
+) -> None:
+    assert (text_key(one) == text_key(other)) == same
