@@ -135,27 +135,12 @@ class Answerer:
 
     def _answer(self, request: Generate, control: GenerationControl) -> None:
         published, tokenizer = self._learner.published, self._learner.tokenizer
-        sampling = request.sampling
-        context = published.model.config.context
+        context, sampling = published.model.config.context, request.sampling
         if not request.raw:
             least = least_room(tokenizer, request.turns[-1].text)
             sampling = sampling.with_(max_tokens=max(sampling.max_tokens, least))
-        room = min(sampling.max_tokens, context // 2)
         started, first, tokens = time.monotonic(), 0.0, 0
-        recalled: Recalled | None = None
-        if request.raw:
-            ids = encode_opening(tokenizer, request.turns[-1].text, context, room)
-        else:
-            seen = self._seen.turns(request.ask, request.turns)
-            again = request.again
-            if request.recall and seen and again is None:
-                recalled = _unless_said_otherwise(self._recall.find, seen[-1].text, request.turns)
-            shown = with_recalled(seen, recalled, reads_contexts(tokenizer))
-            prompt = asked_again(shown, again.old, again.reason) if again else shown
-            size = (context, room, request.system)
-            ids = encode_prompt(tokenizer, prompt, *size)
-            if seen and (lost := left_out(tokenizer, seen[-1].text, *size)):
-                self._emit(MessageCut(request.ask, len(seen[-1].text), lost))
+        ids, recalled = self._prompt(request, context, min(sampling.max_tokens, context // 2))
         seed = request.seed if request.seed is not None else self._seed
         generator = torch.Generator().manual_seed(secrets.randbits(63) if seed is None else seed)
         answering = (request.turns, published.version)
@@ -163,26 +148,14 @@ class Answerer:
         self._answered = answering
         if not seen_likeliest:
             self._shown = set()
-        check = None
+        check, standards = None, None
         if not request.raw:  # a text that is gone on with is whatever it is
-            check = AnswerCheck(
-                request.turns,
-                self._known.now(),
-                request.n > 1,
-                exponent=self._exponent,
-                least=least_plausible(published.model.config.parameters),
-                recalled=recalled,
-                near=partial(self._recall.answers_near, request.turns[-1].text),
-            )
-            if request.offers and request.again is None and recalled is None:
-                check.find = partial(
-                    _unless_said_otherwise,
-                    self._recall.offer,
-                    request.turns[-1].text,
-                    request.turns,
-                )
-                if not seen_likeliest:  # with the answers that the owner has seen they were offered
-                    check.nearest = partial(self._recall.nearest, request.turns[-1].text)
+            check = self._check(request, recalled, published.model.config.parameters)
+            if (
+                seen_likeliest
+            ):  # the lessons that are near were offered with the answers seen before
+                check.nearest = None
+            standards = check.standards(tokenizer, min(sampling.max_tokens, context - len(ids)))
         for event in generate(
             published.model,
             tokenizer,
@@ -192,9 +165,7 @@ class Answerer:
             generator=generator,
             control=control,
             likeliest=not seen_likeliest,
-            standards=check.standards(tokenizer, min(sampling.max_tokens, context - len(ids)))
-            if check
-            else None,
+            standards=standards,
             stops=request.stops,
             seen=tuple(self._shown),
         ):
@@ -207,23 +178,71 @@ class Answerer:
             elif isinstance(event, Finished):
                 tokens += len(event.tokens)
                 self._shown.add(event.text)
-                text, sure = check.shown(event, request.n) if check else (event.text, None)
-                lesson = check.offered_lesson(text) if check else None
-                candidate = Candidate(
-                    request.ask,
-                    event.index,
-                    text,
-                    event.tokens,
-                    event.logprobs,
-                    event.ending,
-                    published.version,
-                    sure,
-                    lesson is not None,
-                )
-                lesson = lesson or (recalled.lesson if recalled else None)
-                self._emit(CandidateDone(candidate, lesson.id if lesson else None))
+                self._emit(_done(request, event, check, recalled, published.version))
         seconds = max(1e-6, time.monotonic() - started)
         self._emit(AskDone(request.ask, tokens / seconds, first, len(ids)))
+
+    def _prompt(
+        self, request: Generate, context: int, room: int
+    ) -> tuple[list[int], Recalled | None]:
+        """The ids that the answers follow, with at least `room` of the context left for them, and the lesson
+        that was recalled for them."""
+        tokenizer = self._learner.tokenizer
+        if request.raw:
+            return encode_opening(tokenizer, request.turns[-1].text, context, room), None
+        seen = self._seen.turns(request.ask, request.turns)
+        again, recalled = request.again, None
+        if request.recall and seen and again is None:
+            recalled = _unless_said_otherwise(self._recall.find, seen[-1].text, request.turns)
+        shown = with_recalled(seen, recalled, reads_contexts(tokenizer))
+        prompt = asked_again(shown, again.old, again.reason) if again else shown
+        size = (context, room, request.system)
+        ids = encode_prompt(tokenizer, prompt, *size)
+        if seen and (lost := left_out(tokenizer, seen[-1].text, *size)):
+            self._emit(MessageCut(request.ask, len(seen[-1].text), lost))
+        return ids, recalled
+
+    def _check(self, request: Generate, recalled: Recalled | None, weights: int) -> AnswerCheck:
+        """The check of the answers. weights: number of the model's."""
+        message = request.turns[-1].text
+        check = AnswerCheck(
+            request.turns,
+            self._known.now(),
+            request.n > 1,
+            exponent=self._exponent,
+            least=least_plausible(weights),
+            recalled=recalled,
+            near=partial(self._recall.answers_near, message),
+        )
+        if request.offers and request.again is None and recalled is None:
+            find = partial(_unless_said_otherwise, self._recall.offer, message, request.turns)
+            check.find, check.nearest = find, partial(self._recall.nearest, message)
+        return check
+
+
+def _done(
+    request: Generate,
+    event: Finished,
+    check: AnswerCheck | None,
+    recalled: Recalled | None,
+    version: int,
+) -> CandidateDone:
+    """A finished candidate as it is shown. version: of the weights."""
+    text, sure = check.shown(event, request.n) if check else (event.text, None)
+    offered = check.offered_lesson(text) if check else None
+    candidate = Candidate(
+        request.ask,
+        event.index,
+        text,
+        event.tokens,
+        event.logprobs,
+        event.ending,
+        version,
+        sure,
+        offered is not None,
+    )
+    lesson = offered or (recalled.lesson if recalled else None)
+    return CandidateDone(candidate, lesson.id if lesson else None)
 
 
 def _unless_said_otherwise(
