@@ -40,6 +40,8 @@ class DistinctTexts:
         self._tokenizer = tokenizer
         self._seen: dict[Beginning, Tensor] = {}
         """Beginning -> logits [V] of the next token."""
+        self._likeliest: dict[Beginning, list[tuple[float, int]]] = {}
+        """Beginning -> (log-probability, id) of the likeliest next tokens, once they were needed."""
         self._taken: set[str] = set()
 
     def saw(self, rows: Sequence[Sequence[int]], logits: Tensor) -> None:
@@ -56,10 +58,7 @@ class DistinctTexts:
         for tokens in sorted(self._seen, key=len):
             if tokens not in scores:
                 continue
-            logprobs, ids = (
-                self._seen[tokens].log_softmax(-1).topk(min(BREADTH, len(self._seen[tokens])))
-            )
-            for logprob, token in zip(logprobs.tolist(), ids.tolist(), strict=True):
+            for logprob, token in self._next_tokens(tokens):
                 longer = (*tokens, token)
                 scores[longer] = scores[tokens] + logprob
                 open_.append((scores[longer], longer))
@@ -74,3 +73,12 @@ class DistinctTexts:
                 self._taken.add(key)
                 return beginning
         return None
+
+    def _next_tokens(self, tokens: Beginning) -> list[tuple[float, int]]:
+        found = self._likeliest.get(tokens)
+        if found is None:
+            logits = self._seen[tokens]
+            logprobs, ids = logits.log_softmax(-1).topk(min(BREADTH, len(logits)))
+            found = list(zip(logprobs.tolist(), ids.tolist(), strict=True))
+            self._likeliest[tokens] = found
+        return found

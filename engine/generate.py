@@ -3,8 +3,8 @@
     prefill -> [draw a token for each row -> decode_one_token] ... -> finished -> keep, or retry in a new wave
 
 The prompt is prefilled once and shared. One batched step on packed weights (engine.packed) serves all
-candidates of a wave; finished ones leave the batch. A candidate that repeats another is sampled again in a
-wave of its own, which runs in turn with the others, from another likely beginning (engine.branches). A
+candidates of a wave; finished ones leave the batch. A candidate that repeats another is sampled again in the
+next wave, from another likely beginning (engine.branches), together with all others that are sampled again. A
 candidate that the caller's `Standards` refuse is sampled again in the same way. Left out: the meaning of
 answers; prompts of different length in one batch (engine.rollout).
 """
@@ -154,16 +154,15 @@ def _stream(
     branches: DistinctTexts | None,
     selection: Selection,
 ) -> Iterator[Event]:
-    """Runs the waves until all candidates have finished."""
+    """Runs one wave after another until all candidates have finished."""
     size = prompt.length + limit
-    waves = [_wave(prompt, first_logits, rows, size)]
     held: list[Finished] = []
     standards = selection.standards
     waits = rows[0].likeliest and standards is not None and standards.instead is not None
     first_first = selection.distinct and (sampling.temperature == 0.0 or waits)
-    while waves:
-        for wave in list(waves):
-            again: list[Row] = []
+    while rows:
+        wave, rows = _wave(prompt, first_logits, rows, size), []
+        while wave.rows:
             if branches is not None:
                 branches.saw([row.tokens for row in wave.rows], wave.logits)
             for event in _step(fast, tokenizer, wave, sampling, generator, control, limit):
@@ -176,15 +175,11 @@ def _stream(
                 first_first = False
                 for done in held:
                     if (row := selection.retry(done, tokenizer, sampling)) is not None:
-                        again.append(row)
+                        rows.append(row)
                         yield Restart(done.index)
                     else:
                         yield done
                 held.clear()
-            if not wave.rows:
-                waves.remove(wave)
-            if again:
-                waves.append(_wave(prompt, first_logits, again, size))
 
 
 def prefill(

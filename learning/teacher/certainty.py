@@ -27,13 +27,14 @@ answers is right. At 0.5 the latter were 57 to 75 % and one in three."""
 PLAUSIBLE = -1.0
 """Least mean log-probability per token, in nats, of an answer that need not be drawn again. What lies below
 is mostly nonsense (benchmarks/results/cards.md)."""
-LARGE, PLAUSIBLE_LARGE = 100_000_000, -1.5
-"""The same for a model of at least so many weights, for which another answer takes seconds."""
+LARGE = 100_000_000
+"""Number of weights from which no answer is drawn again for that: another one takes seconds and gains
+little."""
 
 
 def least_plausible(weights: int) -> float:
-    """PLAUSIBLE or PLAUSIBLE_LARGE, for a model of so many weights."""
-    return PLAUSIBLE_LARGE if weights >= LARGE else PLAUSIBLE
+    """PLAUSIBLE, or no bound, for a model of so many weights."""
+    return PLAUSIBLE if weights < LARGE else -math.inf
 
 
 def certainty(own_logprobs: Sequence[float], exponent: float = EXPONENT) -> float | None:

@@ -16,7 +16,7 @@ from learning.memory.tasks import NOT_KNOWN
 from learning.models.store import SHIPPED
 from learning.protocol.records import Lesson, Turn
 from learning.teacher.answer_check import AnswerCheck, other_person
-from learning.teacher.certainty import PLAUSIBLE, PLAUSIBLE_LARGE, least_plausible
+from learning.teacher.certainty import LARGE, PLAUSIBLE, least_plausible
 from learning.teacher.known import Known, KnownTexts
 from learning.teacher.recall import Recalled
 from learning.text.comfort import CRISIS
@@ -50,11 +50,11 @@ def test_an_answer_that_the_model_itself_finds_implausible_is_refused() -> None:
     asked = check("Which instrument has black and white keys?")
     assert not asked.acceptable(answer("Moti Coyal.", nonsense))
     assert asked.acceptable(answer("A piano.", (-0.5, -1.8, -0.6)))
-    assert replace(asked, least=PLAUSIBLE_LARGE).acceptable(answer("Moti Coyal.", nonsense))
+    assert replace(asked, least=least_plausible(LARGE)).acceptable(answer("Moti Coyal.", nonsense))
     assert check("What is my dog called?", lessons=(TAUGHT,)).acceptable(
         answer(TAUGHT.answer, nonsense)
     )
-    assert least_plausible(9_000_000) == PLAUSIBLE > least_plausible(135_000_000)
+    assert least_plausible(LARGE - 1) == PLAUSIBLE
 
 
 def test_what_was_taught_or_typed_is_acceptable_as_it_is() -> None:
