@@ -100,9 +100,27 @@ def test_five_different_answers_of_a_peaked_model(
     )
     done = _finished(events)
     assert sorted(done) == [1, 2, 3, 4, 5]
-    assert len({" ".join(e.text.casefold().split()) for e in done.values()}) == 5
+    assert len({text_key(e.text) for e in done.values()}) == 5
     assert any(e.text == "I am well." for e in done.values())
     assert any(isinstance(e, Restart) for e in events)
+
+
+def test_what_is_drawn_again_shares_a_batch(tiny_model: Model, tiny_tokenizer: Tokenizer) -> None:
+    _teach(tiny_model, tiny_tokenizer, "I am well.")
+    prompt, sampling = _prompt(tiny_tokenizer), Sampling(temperature=0.1, max_tokens=12)
+    waves: list[list[Event]] = [[]]
+    going = {1, 2, 3, 4, 5}
+    for event in generate(tiny_model, tiny_tokenizer, prompt, 5, sampling, generator=_seed()):
+        if isinstance(event, Delta):
+            assert {index for index, _ in event.texts} <= going, "not before the others have ended"
+        if isinstance(event, Restart | Finished):
+            waves[-1].append(event)
+            going.discard(event.index)
+        if not going:
+            going = {one.index for one in waves[-1] if isinstance(one, Restart)}
+            waves.append([])
+    again = [[one for one in wave if isinstance(one, Restart)] for wave in waves]
+    assert len(again[0]) == 4 and len(waves[1]) == 4, "all four that said the same, at once"
 
 
 def test_the_first_of_several_is_the_likeliest(
