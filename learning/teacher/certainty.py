@@ -32,9 +32,10 @@ LARGE = 100_000_000
 little."""
 
 
-def least_plausible(weights: int) -> float:
-    """PLAUSIBLE, or no bound, for a model of so many weights."""
-    return PLAUSIBLE if weights < LARGE else -math.inf
+def least_plausible(weights: int, temperature: float) -> float:
+    """PLAUSIBLE, or no bound, for a model of so many weights. A temperature above 1 asks for unlikely
+    answers, so none is refused for that."""
+    return PLAUSIBLE if weights < LARGE and temperature <= 1.0 else -math.inf
 
 
 def certainty(own_logprobs: Sequence[float], exponent: float = EXPONENT) -> float | None:

@@ -151,10 +151,8 @@ class Answerer:
         check, standards = None, None
         if not request.raw:  # a text that is gone on with is whatever it is
             check = self._check(request, recalled, published.model.config.parameters)
-            if (
-                seen_likeliest
-            ):  # the lessons that are near were offered with the answers seen before
-                check.nearest = None
+            if seen_likeliest:
+                check.nearest = None  # they were offered with the answers that the owner has seen
             standards = check.standards(tokenizer, min(sampling.max_tokens, context - len(ids)))
         for event in generate(
             published.model,
@@ -210,7 +208,7 @@ class Answerer:
             self._known.now(),
             request.n > 1,
             exponent=self._exponent,
-            least=least_plausible(weights),
+            least=least_plausible(weights, request.sampling.temperature),
             recalled=recalled,
             near=partial(self._recall.answers_near, message),
         )

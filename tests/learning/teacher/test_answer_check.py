@@ -50,11 +50,13 @@ def test_an_answer_that_the_model_itself_finds_implausible_is_refused() -> None:
     asked = check("Which instrument has black and white keys?")
     assert not asked.acceptable(answer("Moti Coyal.", nonsense))
     assert asked.acceptable(answer("A piano.", (-0.5, -1.8, -0.6)))
-    assert replace(asked, least=least_plausible(LARGE)).acceptable(answer("Moti Coyal.", nonsense))
+    assert replace(asked, least=least_plausible(LARGE, 0.8)).acceptable(
+        answer("Moti Coyal.", nonsense)
+    )
     assert check("What is my dog called?", lessons=(TAUGHT,)).acceptable(
         answer(TAUGHT.answer, nonsense)
     )
-    assert least_plausible(LARGE - 1) == PLAUSIBLE
+    assert least_plausible(LARGE - 1, 1.0) == PLAUSIBLE > least_plausible(LARGE - 1, 1.1)
 
 
 def test_what_was_taught_or_typed_is_acceptable_as_it_is() -> None:
