@@ -1,10 +1,10 @@
 """Measures the other answers beside the likeliest one: how plausible a larger model finds them, and how
 different they are.
 
-Each of the 200 messages of talk.jsonl is asked once per seed with the app's session and teacher, five answers
-each. Another model, the judge, says how likely each answer is after its message; VIDYA_JUDGE names it, by
-default smollm2-135m, which `vidya model get` brings. Left out: the likeliest answer (talk.py), and answers
-that the program put there itself, which are taught ones and "I do not know that yet".
+Each message of talk.jsonl that begins a conversation is asked once per seed with the app's session and
+teacher, five answers each. Another model, the judge, says how likely each answer is after its message;
+VIDYA_JUDGE names it, by default smollm2-135m, which `vidya model get` brings. Left out: the likeliest answer
+(talk.py), and answers that the program put there itself, which are taught ones and "I do not know that yet".
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -22,8 +21,8 @@ from benchmarks import BenchOptions
 from benchmarks.common.place import Place
 from benchmarks.common.report import deviation, machine, table, with_deviation, write
 from benchmarks.common.scratch import scratch_home
-from benchmarks.talking.talk_data import Question, fold, load
-from benchmarks.talking.talk_metrics import fits
+from benchmarks.talking.talk_data import Question, load
+from benchmarks.talking.talk_metrics import distinct, fits
 from engine.storage.checkpoint import load_model
 from engine.tokenizers.chat_format import encode_chat
 from engine.tokenizers.load import load_tokenizer
@@ -109,7 +108,8 @@ def judged(folder: Path, rows: Sequence[Answered]) -> list[float]:
 
 
 def scores(rows: Sequence[Answered], nats: Sequence[float]) -> dict[str, float]:
-    """Means over the other answers. nats: what each costs the judge, per byte, in the order of the rows."""
+    """Means over the other answers. nats: what each costs the judge, per byte, in the order of the rows.
+    Answers of one word each have no pair of words, and count as different."""
     fitting = [
         found for row in rows for text in row.own if (found := fits(text, row.question)) is not None
     ]
@@ -118,15 +118,9 @@ def scores(rows: Sequence[Answered], nats: Sequence[float]) -> dict[str, float]:
         "nats": fmean(nats),
         "implausible": fmean(value > IMPLAUSIBLE for value in nats),
         "fits": fmean(fitting) if fitting else 0.0,
-        "distinct": fmean(map(distinct_pairs, several)) if several else 0.0,
+        "distinct": fmean(distinct(own, 2) or 1.0 for own in several) if several else 0.0,
         "own": sum(len(row.own) for row in rows) / len(rows),
     }
-
-
-def distinct_pairs(texts: Sequence[str]) -> float:
-    """Different pairs of neighbouring words in these texts by all of them, 0 to 1; 1 if there is none."""
-    found = [pair for text in texts for pair in pairwise(fold(text))]
-    return len(set(found)) / len(found) if found else 1.0
 
 
 COLUMNS = {

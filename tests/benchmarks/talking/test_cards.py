@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import BenchOptions
-from benchmarks.talking.cards import JUDGE, QUICK, Answered, distinct_pairs, parts, run, scores
+from benchmarks.talking.cards import JUDGE, QUICK, Answered, parts, run, scores
 from benchmarks.talking.talk_data import Question
 from engine.errors import NotFound
 
@@ -29,8 +29,11 @@ def test_scores_are_means_over_the_other_answers() -> None:
 
 
 def test_pairs_of_words_that_answers_share_count_once() -> None:
-    assert distinct_pairs(["I like tea.", "I like rain."]) == 3 / 4
-    assert distinct_pairs(["Tea.", "Rain."]) == 1.0
+    rows = [
+        Answered(question("statement", "Hello."), (), texts)
+        for texts in (("I like tea.", "I like rain."), ("Tea.", "Rain."))
+    ]
+    assert scores(rows, [0.5])["distinct"] == (3 / 4 + 1.0) / 2
 
 
 def test_a_judge_that_is_not_there_is_named(
