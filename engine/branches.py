@@ -29,8 +29,9 @@ _MARKS = re.compile(r"[.,;:!?…]+(?=\s|$)")
 
 def text_key(text: str) -> str:
     """Normal form of a text: two answers with the same key count as equal. Case, white space and the marks
-    after words make no difference."""
-    return " ".join(_MARKS.sub("", text.casefold()).split())
+    after words make no difference, unless there is nothing else."""
+    folded = " ".join(text.casefold().split())
+    return " ".join(_MARKS.sub("", folded).split()) or folded
 
 
 class DistinctTexts:

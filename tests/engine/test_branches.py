@@ -72,6 +72,8 @@ def test_none_is_left_where_all_were_given() -> None:
         ("It is 3.5.", "It is 35.", False),
         ("x - 1", "x + 1", False),
         ("it's", "its", False),
+        ("?", "!", False),
+        ("...", "", False),
     ],
 )
 def test_texts_that_differ_in_marks_after_words_are_the_same(
