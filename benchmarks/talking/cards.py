@@ -4,7 +4,7 @@ different they are.
 Each message of talk.jsonl that begins a conversation is asked once per seed with the app's session and
 teacher, five answers each. Another model, the judge, says how likely each answer is after its message;
 VIDYA_JUDGE names it, by default smollm2-135m, which `vidya model get` brings. Left out: the likeliest answer
-(talk.py), and answers that the program put there itself, which are taught ones and "I do not know that yet".
+(talk.py), offered lessons, and "I do not know that yet".
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -23,10 +23,11 @@ from benchmarks.common.report import deviation, machine, table, with_deviation, 
 from benchmarks.common.scratch import scratch_home
 from benchmarks.talking.talk_data import Question, load
 from benchmarks.talking.talk_metrics import distinct, fits
+from engine.model import Model
 from engine.storage.checkpoint import load_model
-from engine.tokenizers.chat_format import encode_chat
 from engine.tokenizers.load import load_tokenizer
-from learning.data.examples import Example
+from engine.tokenizers.tokenizer import Tokenizer
+from learning.data.examples import from_turns
 from learning.home import Home
 from learning.memory.tasks import NOT_KNOWN
 from learning.models.store import ModelStore
@@ -55,16 +56,18 @@ def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`. Raises NotFound if the judge is not in the home."""
     where, judge = machine(), os.environ.get(JUDGE, "").strip() or "smollm2-135m"
     folder = ModelStore(Home(options.home)).info(judge).path
+    tokenizer, judging = load_tokenizer(folder), load_model(folder)
     messages = [question for question in load() if len(question.turns) == 1]
     messages = messages[:QUICK] if options.quick else messages
     runs, shown, asks = list[dict[str, float]](), list[Answered](), len(messages)
     for seed in options.seeds:
         with scratch_home(options) as (home, model):
             started = time.perf_counter()
-            rows = asked(Place(home, model, seed), messages)
+            with closing(Place(home, model, seed)) as place:
+                rows = asked(place, messages)
             seconds = (time.perf_counter() - started) / asks
         shown = shown or rows[:: max(1, asks // SHOWN)]
-        runs.append({"seconds": seconds, **scores(rows, judged(folder, rows))})
+        runs.append({"seconds": seconds, **scores(rows, judged(judging, tokenizer, rows))})
         options.say(f"seed {seed}: {runs[-1]}")
     result = {
         "benchmark": "cards",
@@ -82,28 +85,25 @@ def run(options: BenchOptions) -> dict[str, Any]:
 
 
 def asked(place: Place, messages: Sequence[Question]) -> list[Answered]:
-    """The answers to each message, each in a new conversation. Closes the place."""
+    """The answers to each message, each in a new conversation."""
     rows = []
-    try:
-        for question in messages:
-            cards = place.cards(question.asked)
-            own = [
-                card.said
-                for card in cards
-                if card.index > 1 and not card.offered and card.said not in ("", NOT_KNOWN)
-            ]
-            rows.append(Answered(question, tuple(card.said for card in cards), tuple(own)))
-    finally:
-        place.close()
+    for question in messages:
+        cards = place.cards(question.asked)
+        own = [
+            card.said
+            for card in cards
+            if card.index > 1 and not card.offered and card.said not in ("", NOT_KNOWN)
+        ]
+        rows.append(Answered(question, tuple(card.said for card in cards), tuple(own)))
     return rows
 
 
-def judged(folder: Path, rows: Sequence[Answered]) -> list[float]:
-    """Nats per byte that each of the other answers costs the model in this folder, after its message."""
-    tokenizer, model = load_tokenizer(folder), load_model(folder)
+def judged(judge: Model, tokenizer: Tokenizer, rows: Sequence[Answered]) -> list[float]:
+    """Nats per byte that each of the other answers costs the judge after its message."""
     pairs = [(row.question.asked, text) for row in rows for text in row.own]
-    found = [encode_chat(tokenizer, [("user", q), ("assistant", a)]) for q, a in pairs]
-    costs = knowledge(model, [Example(tuple(e.ids), tuple(e.target)) for e in found])
+    context = judge.config.context
+    examples = [from_turns(tokenizer, [("user", q), ("assistant", a)], context) for q, a in pairs]
+    costs = knowledge(judge, examples)
     return [one.nll / len(text.encode()) for one, (_, text) in zip(costs, pairs, strict=True)]
 
 
@@ -139,8 +139,8 @@ def parts(result: dict[str, Any]) -> list[str]:
     line = [with_deviation(fmean(some), deviation(some), 3) for some in values.values()]
     return [
         f"{result['messages']} first messages of `data/talk.jsonl`, {len(result['runs'])} seed(s), five "
-        "answers with the app's settings, nothing taught. Counted are those that the model wrote itself "
-        f"beside the likeliest one. *Nats per byte*: what an answer costs {result['judge']} after its "
+        "answers with the app's settings, nothing taught. Only answers that the model wrote itself count, "
+        f"and not the likeliest one. *Nats per byte*: what an answer costs {result['judge']} after its "
         f"message; *implausible*: more than {IMPLAUSIBLE:g}; *fits*: as in talk.md, by rules on words; "
         "*distinct-2*: different pairs of words among the other answers to one message by all of them. "
         "Means and standard deviations over the seeds.",

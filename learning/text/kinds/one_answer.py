@@ -28,9 +28,9 @@ _WORD = re.compile(r"[^\W_]+")
 
 @lru_cache(maxsize=1 << 15)
 def asks_for_one(question: str) -> Asked:
-    """What the question asks for (`what_is_asked`), if that has one right answer at a time; else empty. "now"
-    at its end is left out where the question is of no kind with it. The question may be folded, and the same
-    thing is found for it then."""
+    """What the question asks for (`what_is_asked`), if only one answer can be right at a time; else empty. If
+    the question is of no known kind, it is read again without "now" at its end. A folded question gives the
+    same result."""
     folded = fold(question)
     asked = folded if what_is_asked(folded) else _NOW.sub("", folded)
     return what_is_asked(asked) if has_one_answer(asked) else frozenset()

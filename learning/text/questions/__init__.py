@@ -1,1 +1,1 @@
-"""Questions: whether a message is one, about whom it asks, and for what kind of answer. Text in, text out."""
+"""Reads questions: is a message a question, whom is it about, and what kind of answer does it want?"""

@@ -267,8 +267,8 @@ def _form(*forms: Form) -> AskedFor:
 
 
 def _what(rest: Sequence[str], before: str) -> AskedFor:
-    """What a question with "what" or "which" asks for. rest: the words behind that word. before: the word in
-    front of it."""
+    """What a question with "what" or "which" asks for. rest: the words that follow it. before: the word that
+    precedes it."""
     if not rest:
         return AskedFor()
     if {"called", "named", "name"} & {*rest}:
