@@ -80,6 +80,11 @@ class Home:
         return self.path / "unsent.txt"
 
     @property
+    def lesson_vectors_path(self) -> Path:
+        """The owner's lessons as vectors (learning.teacher.lesson_index). Made again if it is gone."""
+        return self.path / "lesson_vectors.safetensors"
+
+    @property
     def book_vectors_path(self) -> Path:
         """The lines of the shipped book as vectors, which take most of a second to compute."""
         return self.path / "book_vectors.safetensors"

@@ -133,9 +133,13 @@ def forget(
     removed = _remove_texts(everything if text else files, said)
     _remove_leftovers(home, folders, 0.0 if learner is None else JUST_NOW)
     lines = OwnerBook(home.book_path).erase(_exchanges(journal, doomed), text)
+    remove(home.lesson_vectors_path)
     records = erase(journal, doomed)
     if learner is not None:
         learner.forget_memory()  # what is erased is not rehearsed any more, whatever the weights know
+        remove(
+            home.lesson_vectors_path
+        )  # another thread may have written it before the journal was
     return ForgetReport(
         records,
         lines,

@@ -23,6 +23,7 @@ from torch import Tensor
 from engine.encoder import SentenceEncoder, shipped_encoder, shipped_encoder_mark
 from engine.errors import CheckpointError
 from engine.storage.checkpoint import load_tensors, save_tensors
+from engine.storage.files import remove
 from learning.text.context import question_and_answer
 
 
@@ -45,27 +46,49 @@ def lesson_vectors(encoder: SentenceEncoder, known: Sequence[KnownAnswer]) -> Te
     return F.normalize(questions + whole, dim=-1)
 
 
-def keep_vectors(path: Path, vectors: Mapping[KnownAnswer, Tensor]) -> None:
-    """Writes vectors of the shipped encoder, for `kept_vectors`. Does nothing if they cannot be written."""
-    record = {"encoder": shipped_encoder_mark(), "lines": " ".join(map(_mark, vectors))}
-    with contextlib.suppress(CheckpointError):
-        save_tensors({"vectors": torch.stack([*vectors.values()])}, path, record)
+class VectorFile:
+    """A file with the vectors of answers that are known, made by the shipped encoder. It holds no text, but
+    hashes of the texts. A file that is missing, damaged or of another encoder counts as empty."""
 
+    def __init__(self, path: Path, spare: int = 0) -> None:
+        """spare: number of new vectors that are not worth writing the file again."""
+        self._path, self._spare = path, spare
+        self._there = frozenset[str]()
+        """Marks of what the file is known to hold."""
 
-def kept_vectors(path: Path, known: Sequence[KnownAnswer]) -> dict[KnownAnswer, Tensor]:
-    """Reads the vectors of these answers that the file has. Empty if there is no such file, or if it is
-    damaged or was written with another encoder."""
-    try:
-        tensors, record = load_tensors(path)
-        if record.get("encoder") != shipped_encoder_mark() or "vectors" not in tensors:
+    def read(self, known: Sequence[KnownAnswer]) -> dict[KnownAnswer, Tensor]:
+        """The vectors, [S], of these answers that the file has."""
+        there = self._whole()
+        self._there = frozenset(there)
+        return {one: there[mark] for one in known if (mark := _mark(one)) in there}
+
+    def keep(self, vectors: Mapping[KnownAnswer, Tensor]) -> None:
+        """Writes these vectors, [S] each, and no others, if the file holds another one or lacks more than
+        `spare` of them. Does nothing if the file cannot be written."""
+        marks = {_mark(one): vector for one, vector in vectors.items()}
+        if self._there <= marks.keys() and len(marks) - len(self._there) <= self._spare:
+            return
+        with contextlib.suppress(CheckpointError, OSError):
+            if marks:
+                record = {"encoder": shipped_encoder_mark(), "lines": " ".join(marks)}
+                save_tensors({"vectors": torch.stack([*marks.values()])}, self._path, record)
+            else:
+                remove(self._path)
+            self._there = frozenset(marks)
+
+    def _whole(self) -> dict[str, Tensor]:
+        """{mark: [S]} of all that the file has."""
+        try:
+            tensors, record = load_tensors(self._path)
+            if record.get("encoder") != shipped_encoder_mark() or "vectors" not in tensors:
+                return {}
+            size = shipped_encoder().size
+        except CheckpointError:
             return {}
-    except CheckpointError:
-        return {}
-    vectors = tensors["vectors"]
-    if vectors.shape[1:] != (shipped_encoder().size,) or not bool(vectors.isfinite().all()):
-        return {}
-    there = dict(zip(record.get("lines", "").split(), vectors, strict=False))
-    return {one: there[mark] for one in known if (mark := _mark(one)) in there}
+        vectors = tensors["vectors"]
+        if vectors.shape[1:] != (size,) or not bool(vectors.isfinite().all()):
+            return {}
+        return dict(zip(record.get("lines", "").split(), vectors, strict=False))
 
 
 def _mark(known: KnownAnswer) -> str:

@@ -32,7 +32,7 @@ Role = Literal[
     "model",  # part of a model, written before any lesson: config, tokenizer, card
     "weights",  # the current weights, and base files that they or a snapshot need
     "snapshot",
-    "derived",  # a cache computed from the weights; computed again if it is missing
+    "derived",  # computed from the weights or the lessons; computed again if it is missing
     "training",  # an interrupted book training
     "pretraining",  # the checkpoint of `vidya pretrain`
     "leftover",  # a temporary file of a program that was killed while writing
@@ -184,6 +184,7 @@ def named_files(home: Home) -> dict[Path, Role]:
         home.welcomed_path: "plain",
         home.first_frame_path: "plain",
         home.book_vectors_path: "plain",
+        home.lesson_vectors_path: "derived",
     }
 
 

@@ -10,14 +10,16 @@ benchmarks/results/recall.md), halved where the question is known to be of anoth
 A lesson that may be meant is offered: its answer becomes one of the candidates, and the model writes the
 others without it. Where the model knows no answer, the nearest lessons are offered, however unlikely,
 unless a line of the book is clearly nearer. Only answers to the owner use this: what measures the weights
-never sends a Generate with `recall` or `offers`. Nothing of the owner's is written; what no longer
-stands in the journal is never recalled. Left out: how an answer is made of it (learning.teacher.generation).
+never sends a Generate with `recall` or `offers`. What no longer stands in the journal is never recalled.
+Left out: the lessons with their vectors (learning.teacher.lesson_index), and how an answer is made of it
+(learning.teacher.generation).
 """
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -30,19 +32,14 @@ from learning.journal.journal import Journal
 from learning.lessons.learner import Learner
 from learning.memory.lesson_vectors import (
     KnownAnswer,
-    keep_vectors,
-    kept_vectors,
-    lesson_vectors,
 )
 from learning.protocol.records import Lesson
+from learning.teacher.lesson_index import PIECE, LessonIndex
 from learning.teacher.meant import (
-    folded,
-    general_answers,
     has_its_name,
     may_be_meant,
     may_concern,
     question_of,
-    recallable,
     tells_more,
 )
 from learning.teacher.relevance import (
@@ -52,15 +49,12 @@ from learning.teacher.relevance import (
     reads_contexts,
 )
 from learning.text.flaws import sentences_of
-from learning.text.kinds.recognise import Asked, asks_for_another, what_is_asked
+from learning.text.kinds.recognise import asks_for_another, what_is_asked
 from learning.text.normalise import fold
 from learning.text.questions.yes_or_no import asks_yes_or_no, read_out
-from personality.book import shipped_book_path
 
 NEAREST = 3
 """Lessons whose answers are looked at."""
-PIECE = 32
-"""Lessons per pass; an offer waits for one at most."""
 FLOOR = 0.3
 """Cosine below which a lesson's answer is not even looked at."""
 NEARBY = 0.35
@@ -111,38 +105,15 @@ class Recalled:
 
 
 class LessonRecall:
-    """The lessons of one model as vectors. Thread-safe."""
+    """What can be recalled with one model. Thread-safe."""
 
     def __init__(self, learner: Learner, journal: Journal) -> None:
-        self._learner, self._journal = learner, journal
+        self._learner = learner
         self._weighing = READER if reads_contexts(learner.tokenizer) else OWN
         self._lock = threading.Lock()
-        self._vectors: dict[KnownAnswer, Tensor] = {}
-        """[S] each, of the book and of lessons that stand."""
-        self._mark: object = None
-        self._lessons: list[Lesson] = []
-        self._exact: dict[str, Lesson] = {}
-        """Folded question -> its lesson."""
-        self._of_kind: dict[Asked, Lesson] = {}
-        """What is asked -> the newest lesson that asks it."""
-        self._general = frozenset[str]()
-        """Folded answers that may fit any question: see `general_answers`, and those of the book."""
-        self._own: list[KnownAnswer] = []
-        """Those of `_lessons`, in their order."""
-        self._wanted: list[KnownAnswer] = []
-        """`_own`, then those of the book."""
-        self._folded: list[str] = []
-        """The folded answers of `_own`."""
-        self._own_known: Tensor | None = None
-        """[len(_own), S]; None until it is asked for."""
+        self._index = LessonIndex(learner, journal)
         self._last: tuple[str, Tensor] | None = None
         """The last message, and the vectors of it and of its sentences, [P, S]."""
-        self._known: Tensor | None = None
-        """[N, S], of all that is wanted; None while some are missing."""
-        self._of_book: list[KnownAnswer] = []
-        """The lines of the shipped book."""
-        self._book_is_kept = False
-        """Whether their vectors are in the home."""
 
     def prepare(self, pause: Callable[[], None] = lambda: None) -> None:
         """Computes what is missing. pause: called between passes, with nothing locked; what it raises
@@ -152,7 +123,7 @@ class LessonRecall:
         while more:
             pause()
             with self._lock:
-                more = self._step()
+                more = self._index.step()
 
     def find(self, message: str) -> Recalled | None:
         """The lesson that the owner's message asks for; None if there is none, if the weights have learned
@@ -160,37 +131,34 @@ class LessonRecall:
         without it, and `vidya doctor` says so). Raises JournalError."""
         if not message.strip():
             return None
-        with self._lock:
-            self._refresh()
-            soon = len(self._missing(self._own)) <= MOST_AT_ONCE
-            if not soon and fold(message) not in self._exact:
-                return None
-            try:
-                if soon:
-                    self._finish()
+        with self._lock, contextlib.suppress(CheckpointError):
+            self._index.refresh()
+            soon = len(self._index.missing(self._index.own)) <= MOST_AT_ONCE
+            if soon:
+                self._index.finish()
+            if soon or fold(message) in self._index.exact:
                 return self._likeliest(message, self._weighing.least)
-            except CheckpointError:
-                return None
+        return None
 
     def offer(self, message: str) -> Recalled | None:
         """The lesson that the owner's message may ask for; None if there is none, if the weights have learned
         just this question, or if finding out would take long. Raises JournalError."""
-        with self._soon(message, lambda: self._wanted) as ready:
+        with self._soon(message, lambda: self._index.wanted) as ready:
             if not ready:
                 return None
-            self._finish()
+            self._index.finish()
             return self._likeliest(message, LEAST_OFFERED)
 
     def answers_near(self, message: str) -> dict[str, float]:
         """{folded answer: cosine, -1 to 1, of the message and the nearest lesson that teaches the answer}.
         Only of answers that were taught to English questions alone, never to a greeting or in the book.
         Empty where finding out would take long. Raises JournalError."""
-        with self._soon(message, lambda: self._own) as ready:
+        with self._soon(message, lambda: self._index.own) as ready:
             found = dict[str, float]()
             near = self._own_cosines(message).amax(1).tolist() if ready else []
             for place, cosine in enumerate(near):
-                answer = self._folded[place]
-                if answer not in self._general:
+                answer = self._index.folded[place]
+                if answer not in self._index.general:
                     found[answer] = max(cosine, found.get(answer, -1.0))
             return found
 
@@ -198,17 +166,21 @@ class LessonRecall:
         """At most NEAREST lessons with different answers, the nearest to the owner's message first. Each
         answers an English question, and may concern the message (`may_concern`). Empty where a line of the
         book is meant, or where the vectors of too many lines and lessons are missing. Raises JournalError."""
-        with self._soon(message, lambda: self._wanted) as ready:
+        with self._soon(message, lambda: self._index.wanted) as ready:
             if not ready:
                 return []
-            self._finish()
+            self._index.finish()
             cosines = self._own_cosines(message)
             near = cosines.amax(1).tolist()
             places = [place for place, cosine in enumerate(near) if cosine >= NEARBY]
             found = dict[str, Lesson]()
             for place in sorted(places, key=lambda place: -near[place]):
-                answer, lesson = self._folded[place], self._lessons[place]
-                if answer in found or answer in self._general or not may_concern(lesson, message):
+                answer, lesson = self._index.folded[place], self._index.lessons[place]
+                if (
+                    answer in found
+                    or answer in self._index.general
+                    or not may_concern(lesson, message)
+                ):
                     continue
                 certain = bool(found) or has_its_name(lesson, message)
                 if not certain and self._book_is_meant(message, cosines[place]):
@@ -219,19 +191,17 @@ class LessonRecall:
             return list(found.values())
 
     def _own_cosines(self, message: str) -> Tensor:
-        """[len(_own), P], of `_own` and the message and its sentences; the vectors are there."""
-        if not self._own:
+        """[N, P], of the lessons and the message and its sentences; the vectors are there."""
+        if not self._index.own:
             return torch.empty(0, 1)  # nothing is encoded
-        if self._own_known is None:
-            self._own_known = torch.stack([self._vectors[one] for one in self._own])
-        return self._own_known @ self._parts(message).T
+        return self._index.own_known() @ self._parts(message).T
 
     def _book_is_meant(self, message: str, lesson: Tensor) -> bool:
         """Whether a line of the book is clearly nearer to what the message asks than this lesson, [P]."""
-        if self._known is None:
+        if self._index.known is None:
             return False
         asked = int(lesson.argmax())
-        book = self._known[len(self._own) :] @ self._parts(message)[asked]
+        book = self._index.known[len(self._index.own) :] @ self._parts(message)[asked]
         return bool((book > lesson[asked] + BOOK_AHEAD).any())
 
     def _parts(self, message: str) -> Tensor:
@@ -244,7 +214,11 @@ class LessonRecall:
 
     def _asked(self, message: str) -> Tensor:
         """The cosines, [N], of the message and all that is known."""
-        return torch.empty(0) if self._known is None else self._known @ self._parts(message)[0]
+        return (
+            torch.empty(0)
+            if self._index.known is None
+            else self._index.known @ self._parts(message)[0]
+        )
 
     @contextmanager
     def _soon(self, message: str, wanted: Callable[[], list[KnownAnswer]]) -> Iterator[bool]:
@@ -254,24 +228,28 @@ class LessonRecall:
             yield False
             return
         try:
-            self._refresh()
-            missing = self._missing(wanted())
-            ready = len(missing) <= AT_ONCE
-            if ready:
-                try:
-                    self._add(missing)
-                except CheckpointError:
-                    ready = False
-            yield ready
+            yield self._is_ready(wanted)
         finally:
             self._lock.release()
 
+    def _is_ready(self, wanted: Callable[[], list[KnownAnswer]]) -> bool:
+        try:
+            self._index.refresh()
+            missing = self._index.missing(wanted())
+            if len(missing) > AT_ONCE:
+                return False
+            shipped_encoder()  # the message needs it, even if nothing is missing
+            self._index.add(missing)
+        except CheckpointError:
+            return False
+        return True
+
     def _likeliest(self, message: str, least: float) -> Recalled | None:
-        if exact := self._exact.get(fold(message)):
+        if exact := self._index.exact.get(fold(message)):
             return None if exact.state == "learned" else Recalled(exact, 1.0)
         if read := self._yes_or_no(message):
             return read
-        same = self._of_kind.get(what_is_asked(message))
+        same = self._index.of_kind.get(what_is_asked(message))
         if same and not tells_more(same, message):
             return Recalled(same, SAME_KIND)
         found = [
@@ -283,13 +261,13 @@ class LessonRecall:
 
     def _yes_or_no(self, message: str) -> Recalled | None:
         """The nearest lesson, if the message asks whether it is so."""
-        if self._known is None or not asks_yes_or_no(message):
+        if self._index.known is None or not asks_yes_or_no(message):
             return None
         cosines = self._asked(message)
         place = int(cosines.argmax())
-        if place >= len(self._lessons) or cosines[place] < SAME:
+        if place >= len(self._index.lessons) or cosines[place] < SAME:
             return None
-        lesson = self._lessons[place]
+        lesson = self._index.lessons[place]
         question = question_of(lesson)
         if asks_yes_or_no(question) or not may_be_meant(lesson, message):
             return None
@@ -300,22 +278,22 @@ class LessonRecall:
         """The lessons that `find` looks at, nearest first, whatever the weights have learned. Raises
         JournalError."""
         with self._lock:
-            self._finish()
+            self._index.finish()
             return self._evidence(message)
 
     def _evidence(self, message: str) -> list[tuple[Lesson, Evidence]]:
-        if self._known is None:
+        if self._index.known is None:
             return []
         model, tokenizer = self._learner.published.model, self._learner.tokenizer
         cosines = self._asked(message)
         near = cosines.topk(min(NEAREST + 1, len(cosines)))
-        places = [i for i in near.indices.tolist() if i < len(self._lessons)]
+        places = [i for i in near.indices.tolist() if i < len(self._index.lessons)]
         places = [i for i in places if cosines[i] >= FLOOR]
-        places = [i for i in places if may_be_meant(self._lessons[i], message)]
+        places = [i for i in places if may_be_meant(self._index.lessons[i], message)]
         places = places[:NEAREST]
         if not places:
             return []
-        lessons = [self._lessons[i] for i in places]
+        lessons = [self._index.lessons[i] for i in places]
         told = answer_logprobs(model, tokenizer, message, [one.answer for one in lessons])
         found = []
         for place, lesson, logprobs in zip(places, lessons, told, strict=True):
@@ -326,72 +304,6 @@ class LessonRecall:
             token = total / max(1, len(logprobs))
             found.append((lesson, Evidence(nearness, ahead, total, token)))
         return found
-
-    # ------------------------------------------------------------ what is kept
-
-    def _finish(self) -> None:
-        """Computes all that is missing. Without lessons `_known` stays None."""
-        while self._step():
-            pass
-
-    def _refresh(self) -> None:
-        """Reads the lessons again if they have changed, and drops the vectors of those that are gone."""
-        mark = self._journal.lessons_mark()
-        if mark == self._mark:
-            return
-        self._mark, self._known, self._own_known, self._last = mark, None, None, None
-        standing = self._journal.standing()
-        self._lessons = recallable(standing)
-        self._general = general_answers(standing)
-        self._exact = {folded(question_of(lesson)): lesson for lesson in self._lessons}
-        kinds = ((what_is_asked(question_of(lesson)), lesson) for lesson in self._lessons)
-        self._of_kind = {asked: lesson for asked, lesson in kinds if asked}
-        self._own = [KnownAnswer(question_of(lesson), lesson.answer) for lesson in self._lessons]
-        self._folded = [folded(one.answer) for one in self._own]
-        others = self._book() if self._own else []
-        if others and others != self._of_book:
-            self._of_book = others
-            self._vectors |= kept_vectors(self._learner.home.book_vectors_path, others)
-            self._book_is_kept = not self._missing(
-                [x for x in others if folded(x.question) not in self._exact]
-            )
-        self._general |= {folded(one.answer) for one in others}
-        self._wanted = [*self._own, *(x for x in others if folded(x.question) not in self._exact)]
-        self._vectors = {one: self._vectors[one] for one in self._wanted if one in self._vectors}
-
-    def _missing(self, wanted: Sequence[KnownAnswer]) -> list[KnownAnswer]:
-        """What of it has no vector yet."""
-        return [one for one in wanted if one not in self._vectors]
-
-    def _add(self, missing: Sequence[KnownAnswer]) -> None:
-        """Computes their vectors. Raises CheckpointError if the encoder cannot be read."""
-        if missing:
-            vectors = lesson_vectors(shipped_encoder(), missing)
-            self._vectors |= {one: v.clone() for one, v in zip(missing, vectors, strict=True)}
-
-    def _step(self) -> bool:
-        """Computes a piece of what is missing. Returns False when nothing was."""
-        self._refresh()
-        if self._known is not None or not self._own:
-            return False
-        if missing := self._missing(self._wanted)[:PIECE]:
-            self._add(missing)
-        else:
-            self._known = torch.stack([self._vectors[one] for one in self._wanted])
-            self._keep_book()
-        return True
-
-    def _keep_book(self) -> None:
-        """Writes the vectors of the shipped book, unless they were read or written before."""
-        if not self._book_is_kept:
-            vectors = {one: self._vectors[one] for one in self._of_book if one in self._vectors}
-            keep_vectors(self._learner.home.book_vectors_path, vectors)
-            self._book_is_kept = True
-
-    def _book(self) -> list[KnownAnswer]:
-        """What the shipped book knows: it is asked for if it is nearer than any lesson."""
-        entries = self._learner.caches.books.entries(shipped_book_path())
-        return list(dict.fromkeys(KnownAnswer(*(text for _, text in e.turns[:2])) for e in entries))
 
 
 def _by_kind(message: str, lesson: Lesson) -> float:

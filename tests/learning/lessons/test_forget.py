@@ -116,6 +116,7 @@ def test_after_forgetting_no_file_of_the_home_holds_it(place: Place) -> None:  #
     shutil.copytree(folder, home.models_path / ".copy.4711")
     (folder / "training.safetensors").write_bytes(after)
     (folder / "talk.json").write_text("[[5, 6, 7]]")
+    home.lesson_vectors_path.write_bytes(after)
     (home.path / ".book.txt.0123456789abcdef0123456789abcdef").write_text(SECRET)
     (home.path / "journal.sqlite3.before-2").write_text(SECRET)
     home.book_path.write_text(f"<|user|> What is the word? <|assistant|> {SECRET}\n")

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch import Tensor
 
 from engine.encoder import shipped_encoder
 from learning.memory import lesson_vectors as module
 from learning.memory.lesson_vectors import (
     KnownAnswer,
-    keep_vectors,
-    kept_vectors,
+    VectorFile,
     lesson_vectors,
 )
 
@@ -43,21 +43,46 @@ def test_questions_in_other_words_are_nearest_to_their_lesson() -> None:
     assert [lessons[at] for at in nearest.tolist()] == list(asked.values())
 
 
+def vectors_of(*known: KnownAnswer) -> dict[KnownAnswer, Tensor]:
+    return dict(zip(known, lesson_vectors(shipped_encoder(), known), strict=True))
+
+
 def test_vectors_are_kept_of_each_line_and_of_this_encoder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "vectors.safetensors"
-    assert kept_vectors(path, [JOB]) == {}
-    vectors = dict(zip((JOB, DOG), lesson_vectors(shipped_encoder(), [JOB, DOG]), strict=True))
-    keep_vectors(path, vectors)
-    kept = kept_vectors(path, [DOG, SISTER, JOB])
+    assert VectorFile(path).read([JOB]) == {}
+    vectors = vectors_of(JOB, DOG)
+    VectorFile(path).keep(vectors)
+    kept = VectorFile(path).read([DOG, SISTER, JOB])
     assert kept.keys() == {DOG, JOB}
     assert all(torch.equal(kept[one], vectors[one]) for one in kept)
     monkeypatch.setattr(module, "shipped_encoder_mark", lambda: "another")
-    assert kept_vectors(path, [DOG]) == {}
+    assert VectorFile(path).read([DOG]) == {}
     monkeypatch.undo()
-    keep_vectors(path, {one: vector[:5] for one, vector in vectors.items()})
-    assert kept_vectors(path, [DOG]) == {}, "of another size"
-    keep_vectors(path, {one: vector / 0.0 for one, vector in vectors.items()})
-    assert kept_vectors(path, [DOG]) == {}, "not finite"
-    keep_vectors(tmp_path / "nowhere" / "vectors.safetensors", vectors)  # it cannot be written
+    VectorFile(path).keep({one: vector[:5] for one, vector in vectors.items()})
+    assert VectorFile(path).read([DOG]) == {}, "of another size"
+    VectorFile(path).keep({one: vector / 0.0 for one, vector in vectors.items()})
+    assert VectorFile(path).read([DOG]) == {}, "not finite"
+    VectorFile(tmp_path / "nowhere" / "vectors.safetensors").keep(vectors)  # it cannot be written
+
+
+def test_a_few_new_vectors_are_not_worth_a_writing_and_a_line_that_is_gone_is(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "vectors.safetensors"
+    file = VectorFile(path, spare=1)
+    file.keep(vectors_of(JOB))
+    assert not path.exists(), "one is spare"
+    file.keep(vectors_of(JOB, DOG))
+    written = path.stat().st_mtime_ns
+    file.keep(vectors_of(JOB, DOG, SISTER))
+    assert path.stat().st_mtime_ns == written, "one more is spare"
+    file.keep(vectors_of(DOG, SISTER))
+    assert VectorFile(path).read([JOB, DOG, SISTER]).keys() == {DOG, SISTER}
+    again = VectorFile(path, spare=1)
+    assert again.read([DOG]).keys() == {DOG}
+    again.keep(vectors_of(DOG))
+    assert VectorFile(path).read([SISTER]) == {}, "what it holds is known from reading it"
+    again.keep({})
+    assert not path.exists()

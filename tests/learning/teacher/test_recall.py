@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from torch import Tensor
 
 from engine.config import Sampling
 from engine.encoder import SentenceEncoder
 from engine.errors import CheckpointError
 from learning.journal.journal import Journal
-from learning.memory.lesson_vectors import KnownAnswer, kept_vectors
+from learning.memory import lesson_vectors
 from learning.protocol.events import AskDone, CandidateDone, Event, Failed
 from learning.protocol.messages import TeacherPort
 from learning.protocol.records import Lesson, LessonKind, Turn
 from learning.protocol.requests import Generate
-from learning.teacher import generation, meant
+from learning.teacher import generation, lesson_index
 from learning.teacher import recall as module
 from learning.teacher.answer_check import AnswerCheck
 from learning.teacher.generation import with_recalled
@@ -106,61 +104,6 @@ def test_what_was_taken_back_is_not_recalled(tiny_place: Place, recall: LessonRe
     assert recall.find("where my sister lives") is None
 
 
-def test_nothing_is_written_but_the_vectors_of_the_shipped_book(
-    tiny_place: Place, recall: LessonRecall, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    home, _, journal = tiny_place
-    (dog,) = teach(journal, DOG_LESSON, learned=True)
-    before = {path for path in home.path.rglob("*") if path.is_file()}
-    recall.prepare()
-    assert recall.find(ASKED) is not None
-    written = {path for path in home.path.rglob("*") if path.is_file()} - before
-    assert written == {home.book_vectors_path}
-    line = KnownAnswer(DOG_LESSON.prompt[-1].text, DOG_LESSON.answer)
-    assert not kept_vectors(home.book_vectors_path, [line]), "the owner's lessons are not in it"
-
-    def first_find(again: LessonRecall) -> int:
-        computed: list[int] = []
-        real = module.lesson_vectors
-        with monkeypatch.context() as patch:
-            patch.setattr(
-                module,
-                "lesson_vectors",
-                lambda encoder, known: computed.append(len(known)) or real(encoder, known),
-            )
-            found = again.find(ASKED)
-        assert found is not None and found.lesson.id == dog.id
-        return sum(computed)
-
-    learner = recall._learner
-    assert first_find(LessonRecall(learner, journal)) == 1, "the book's are read"
-    home.book_vectors_path.write_bytes(b"damaged")
-    assert first_find(LessonRecall(learner, journal)) > 100
-    assert first_find(LessonRecall(learner, journal)) == 1, "they were written again"
-
-
-def test_states_are_computed_once(
-    tiny_place: Place, recall: LessonRecall, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    teach(tiny_place[2], DOG_LESSON, learned=True)
-    computed: list[int] = []
-    real = module.lesson_vectors
-
-    def counted(encoder: SentenceEncoder, known: Sequence[KnownAnswer]) -> Tensor:
-        computed.append(len(known))
-        return real(encoder, known)
-
-    monkeypatch.setattr(module, "lesson_vectors", counted)
-    recall.prepare()
-    assert sum(computed) > 100, "the book's too"
-    computed.clear()
-    recall.find(ASKED)
-    assert not computed
-    teach(tiny_place[2], SISTER_LESSON, learned=True)
-    recall.find("where my sister lives")
-    assert computed == [1], "what is new"
-
-
 def test_what_pauses_does_not_keep_an_answer_waiting(
     tiny_place: Place, recall: LessonRecall
 ) -> None:
@@ -176,24 +119,6 @@ def test_what_pauses_does_not_keep_an_answer_waiting(
 
     recall.prepare(pause)
     assert found[0] is not None
-
-
-def test_what_lessons_say_is_folded_once(
-    tiny_place: Place, recall: LessonRecall, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    journal = tiny_place[2]
-    teach(journal, lesson("Who winds the tower clock?", "Ottokar winds it."))
-    recall.answers_near(ASKED)
-    said = list[str]()
-
-    def counted(text: str) -> str:
-        said.append(text)
-        return fold(text)
-
-    monkeypatch.setattr(meant, "fold", counted)
-    teach(journal, lesson("Who oils the tower clock?", "Ludmilla oils it."))
-    recall.answers_near(ASKED)
-    assert sorted(said) == ["Ludmilla oils it.", "Who oils the tower clock?"], "what is new"
 
 
 def test_the_recalled_lesson_stands_before_the_conversation() -> None:
@@ -363,11 +288,15 @@ def test_without_a_readable_encoder_answers_go_on(
     def damaged() -> SentenceEncoder:
         raise CheckpointError("encoder.safetensors: is cut short", "install vidya again")
 
-    monkeypatch.setattr(module, "shipped_encoder", damaged)
     monkeypatch.setattr(module, "AT_ONCE", 1_000)
     teach(tiny_place[2], DOG_LESSON, learned=True)
-    assert recall.offer(ASKED) is None and recall.answers_near(ASKED) == {}
-    assert recall.find(ASKED) is None and recall.find(DOG) is None
+    for users in ((lesson_vectors, lesson_index, module), (module,)):
+        with monkeypatch.context() as patch:
+            for user in users:
+                patch.setattr(user, "shipped_encoder", damaged)
+            assert recall.offer(ASKED) is None and recall.answers_near(ASKED) == {}
+            assert recall.find(ASKED) is None and recall.find(DOG) is None
+        recall.prepare()  # from here on nothing but the message is missing
 
 
 @pytest.mark.slow

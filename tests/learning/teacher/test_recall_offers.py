@@ -90,7 +90,7 @@ def test_how_near_each_taught_answer_is_to_what_is_asked(
     teach(journal, DOG_LESSON, SISTER_LESSON, greeting, learned=True)
     teach(journal, lesson("What was my old dog called?", DOG_LESSON.answer), learned=True)
     found = recall.answers_near(ASKED)
-    assert recall._known is None, "the book's vectors are not needed"
+    assert recall._index.known is None, "the book's vectors are not needed"
     dog, sister = fold(DOG_LESSON.answer), fold(SISTER_LESSON.answer)
     assert set(found) == {dog, sister}, "a greeting is answered in many words"
     assert -1.0 <= found[sister] < 0.5 < found[dog] <= 1.0
