@@ -70,6 +70,8 @@ class ScriptedTeacher:
     closed: bool = False
     sure: dict[int, float] = field(default_factory=dict)
     """Candidate -> log-probability of each of its tokens; the default is -0.5."""
+    recalled: dict[int, int] = field(default_factory=dict)
+    """Candidate -> lesson that was recalled for it."""
     unknown: set[str] = field(default_factory=set)
     """Answers that a Check does not find known; all others it does."""
     before: Sequence[str] = ("an old answer", "old one", "old two", "old three")
@@ -158,7 +160,7 @@ class ScriptedTeacher:
         logprobs = tuple(logprob for _ in tokens)
         sure = round(math.exp(logprob), 2) if tokens else None
         done = (stream.ask, stream.index, text, tokens, logprobs, ending, self.version, sure)
-        self._emit(CandidateDone(Candidate(*done)))
+        self._emit(CandidateDone(Candidate(*done), self.recalled.get(stream.index)))
         if not any(other.open for other in self._streams if other.ask == stream.ask):
             self._emit(AskDone(stream.ask, tokens_per_second=100.0, seconds_to_first_token=0.1))
 

@@ -74,9 +74,7 @@ def application(
             dispatcher.cancel(run)
             raise
         assert run.done is not None
-        return _json(
-            replies.completion(run.ask, dispatcher.model, run.candidates, run.done), headers
-        )
+        return _json(replies.completion(run.ask, dispatcher.model, run.answers, run.done), headers)
 
     async def feedback(request: Request) -> Response:
         judged = dispatcher.judge(read_feedback(await _body(request)))
@@ -173,13 +171,13 @@ class _Stream(Response):
         run, model = self._run, self._dispatcher.model
         yield replies.opening(run.ask, model, len(run.session.cards))
         try:
-            while candidate := await run.next():
-                yield replies.piece(run.ask, model, candidate)
+            while answer := await run.next():
+                yield replies.piece(run.ask, model, answer)
         except Refusal as refusal:
             yield replies.event(refusal.body())
             return
         if self._usage and run.done:
-            yield replies.usage_chunk(run.ask, model, run.candidates, run.done)
+            yield replies.usage_chunk(run.ask, model, run.answers, run.done)
         yield replies.END
 
 

@@ -28,7 +28,7 @@ from learning.protocol.events import (
     UndoDone,
 )
 from learning.protocol.reason_events import ReasonGivenUp
-from learning.protocol.records import Ask, Candidate, Turn, Turns
+from learning.protocol.records import Ask, Turn, Turns
 from learning.protocol.requests import Cancel
 from vidya_tui.cli.common import LocalTeacher
 from vidya_tui.controller.preferences import how_to_learn, prepare
@@ -60,31 +60,31 @@ class Run:
     ask: Ask
     notes: list[str] = field(default_factory=list)
     """What the client should know about how its request is answered."""
-    candidates: list[Candidate] = field(default_factory=list)
-    """Those that are done."""
+    answers: list[CandidateDone] = field(default_factory=list)
+    """The candidates that are done."""
     done: AskDone | None = None
     begun: asyncio.Event = field(default_factory=asyncio.Event)
     """The teacher has begun to answer, or has refused."""
-    _news: asyncio.Queue[Candidate | None] = field(default_factory=asyncio.Queue)
+    _news: asyncio.Queue[CandidateDone | None] = field(default_factory=asyncio.Queue)
     _trouble: Refusal | None = None
     _ended: bool = False
 
-    async def next(self) -> Candidate | None:
+    async def next(self) -> CandidateDone | None:
         """The next candidate that is done; None when all are. Raises Refusal."""
-        candidate = await self._news.get()
-        if candidate is None and self._trouble:
+        answer = await self._news.get()
+        if answer is None and self._trouble:
             raise self._trouble
-        return candidate
+        return answer
 
     async def until_begun(self) -> None:
         """Returns when the teacher has begun. Raises Refusal if it refuses at once."""
         await self.begun.wait()
-        if self._trouble and not self.candidates:
+        if self._trouble and not self.answers:
             raise self._trouble
 
-    def finished(self, candidate: Candidate) -> None:
-        self.candidates.append(candidate)
-        self._news.put_nowait(candidate)
+    def finished(self, answer: CandidateDone) -> None:
+        self.answers.append(answer)
+        self._news.put_nowait(answer)
 
     def end(self, trouble: Refusal | None = None) -> None:
         """No more candidates come. The first call counts."""
@@ -284,7 +284,7 @@ class Dispatcher:
             return
         run.begun.set()
         if isinstance(event, CandidateDone):
-            run.finished(event.candidate)
+            run.finished(event)
             if event.candidate.ending != "cancelled":
                 self._remember(run.ask, event.candidate.text.strip())
         elif isinstance(event, AskDone):

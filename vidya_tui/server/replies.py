@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from learning.protocol.events import AskDone
-from learning.protocol.records import Ask, Candidate
+from learning.protocol.events import AskDone, CandidateDone
+from learning.protocol.records import Ask
 from vidya_tui.cli.common import finite
 from vidya_tui.server.reading import ID
 
@@ -26,16 +26,16 @@ def model(name: str) -> dict[str, Any]:
 
 
 def completion(
-    ask: Ask, model: str, candidates: Iterable[Candidate], done: AskDone
+    ask: Ask, model: str, answers: Iterable[CandidateDone], done: AskDone
 ) -> dict[str, Any]:
-    """The whole reply. candidates: all of the ask."""
-    ordered = sorted(candidates, key=lambda candidate: candidate.index)
+    """The whole reply. answers: all of the ask."""
+    ordered = sorted(answers, key=lambda answer: answer.candidate.index)
     choices = [
         {
-            **_choice(candidate),
-            "message": {"role": "assistant", "content": candidate.text.strip(), "refusal": None},
+            **_choice(answer),
+            "message": {"role": "assistant", "content": _text(answer), "refusal": None},
         }
-        for candidate in ordered
+        for answer in ordered
     ]
     head = _head(ask, model, "chat.completion")
     return {**head, "choices": choices, "usage": usage(ordered, done)}
@@ -49,21 +49,21 @@ def opening(ask: Ask, model: str, n: int) -> str:
     )
 
 
-def piece(ask: Ask, model: str, candidate: Candidate) -> str:
+def piece(ask: Ask, model: str, answer: CandidateDone) -> str:
     """The chunks of one choice: its whole text, and its end."""
-    said = _part(candidate.index - 1, {"content": candidate.text.strip()})
-    return _chunk(ask, model, [said]) + _chunk(ask, model, [{**_choice(candidate), "delta": {}}])
+    said = _part(answer.candidate.index - 1, {"content": _text(answer)})
+    return _chunk(ask, model, [said]) + _chunk(ask, model, [{**_choice(answer), "delta": {}}])
 
 
-def usage_chunk(ask: Ask, model: str, candidates: Iterable[Candidate], done: AskDone) -> str:
+def usage_chunk(ask: Ask, model: str, answers: Iterable[CandidateDone], done: AskDone) -> str:
     """The chunk with the usage."""
     head = _head(ask, model, "chat.completion.chunk")
-    return event({**head, "choices": [], "usage": usage(candidates, done)})
+    return event({**head, "choices": [], "usage": usage(answers, done)})
 
 
-def usage(candidates: Iterable[Candidate], done: AskDone) -> dict[str, int]:
+def usage(answers: Iterable[CandidateDone], done: AskDone) -> dict[str, int]:
     """Tokens of the prompt, and of all choices together with the ids that end them."""
-    answered = sum(len(candidate.tokens) for candidate in candidates)
+    answered = sum(len(answer.candidate.tokens) for answer in answers)
     prompt = done.prompt_tokens
     return {
         "prompt_tokens": prompt,
@@ -81,12 +81,18 @@ def _head(ask: Ask, model: str, kind: str) -> dict[str, Any]:
     return {"id": f"{ID}{ask.id}", "object": kind, "created": int(ask.created), "model": model}
 
 
-def _choice(candidate: Candidate) -> dict[str, Any]:
+def _text(answer: CandidateDone) -> str:
+    return answer.candidate.text.strip()
+
+
+def _choice(answer: CandidateDone) -> dict[str, Any]:
+    candidate = answer.candidate
     return {
         "index": candidate.index - 1,
         "finish_reason": "length" if candidate.ending == "length" else "stop",
         "logprobs": None,
         "certainty": candidate.certainty,
+        "recalled": answer.recalled,
     }
 
 

@@ -46,6 +46,7 @@ def test_a_reply_has_the_form_that_clients_read(serve: Serve) -> None:
             "finish_reason": "stop",
             "logprobs": None,
             "certainty": 0.61,
+            "recalled": None,
         }
         for index, text in enumerate(("one answer", "two answers"))
     ]
@@ -60,6 +61,20 @@ def test_a_reply_has_the_form_that_clients_read(serve: Serve) -> None:
             "ask": 1,
         }
     ]
+
+
+def test_a_reply_names_the_lesson_that_was_recalled(serve: Serve) -> None:
+    served = serve()
+    served.teacher.recalled = {2: 12}
+    reply = served.ask(n=2)
+    assert [choice["recalled"] for choice in reply["choices"]] == [None, 12]
+    body = {"messages": [{"role": "user", "content": "hello"}], "n": 2, "stream": True}
+    parts = [
+        one["choices"][0]
+        for one in chunks(served.client.post("/v1/chat/completions", json=body).text)
+    ]
+    ends = {one["index"]: one["recalled"] for one in parts if one["finish_reason"]}
+    assert ends == {0: None, 1: 12}
 
 
 def test_a_stream_sends_each_choice_when_it_is_whole(serve: Serve) -> None:
