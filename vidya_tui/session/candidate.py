@@ -45,16 +45,20 @@ class Card:
         are left out, and at last all but the ending."""
         count = len(self.text.split())
         words = counted(count, "word") if count else ""
-        sure = ""
+        share = sure = ""
         if self.confidence is not None and self.ending != "cancelled":
-            sure = f"{percent(self.confidence)} sure"
+            share = percent(self.confidence)
+            sure = f"{share} sure"
         end = "\u2026"
         if self.state == "done":
             end = {"end": "\u2713", "length": "cut off", "cancelled": "stopped", None: ""}[
                 self.ending
             ]
         short = f"lesson {self.recalled}" if self.origin else ""
-        ways = ((words, self.origin, sure), (self.origin, sure), (short, sure), (sure,))
+        ways = (
+            *((words, self.origin, sure), (self.origin, sure), (short, sure)),
+            *((short, share), (short or share,)),
+        )
         lines = (" \u00b7 ".join(filter(None, (*parts, end))) for parts in ways)
         return next((line for line in lines if len(line) <= room), end)
 

@@ -8,7 +8,8 @@ from textual.widgets import Static
 
 from vidya_tui.text.sanitise import one_line
 
-SECONDS = 12.0
+SECONDS, READ_IN_A_SECOND = 12.0, 15
+"""A notice stays for so long, and a longer one until it can be read at so many characters a second."""
 
 
 class Notice(Static):
@@ -30,7 +31,8 @@ class Notice(Static):
         self.update(Content(("! " if trouble else "") + self.words))
         self.display = bool(self.words)
         if self.words and not stay:
-            self._timer = self.set_timer(SECONDS, self.clear_words)
+            seconds = max(SECONDS, len(self.words) / READ_IN_A_SECOND)
+            self._timer = self.set_timer(seconds, self.clear_words)
 
     def clear_words(self) -> None:
         self.say("")

@@ -48,6 +48,7 @@ def test_where_there_is_little_room_the_ending_stays() -> None:
     card = done("a b c", "length", 1.0)
     assert card.facts(30) == "3 words \u00b7 100 % sure \u00b7 cut off"
     assert card.facts(29) == "100 % sure \u00b7 cut off"
+    assert card.facts(19) == "100 % \u00b7 cut off"
     assert card.facts(10) == card.facts(1) == "cut off"
 
 
@@ -58,7 +59,9 @@ def test_a_card_says_from_which_lesson_it_comes() -> None:
     )
     assert recalled.facts(39) == "recalled from lesson 12 \u00b7 82 % sure \u00b7 \u2713"
     assert recalled.facts(38) == "lesson 12 \u00b7 82 % sure \u00b7 \u2713"
-    assert recalled.facts(24) == "82 % sure \u00b7 \u2713"
+    assert recalled.facts(24) == recalled.facts(20) == "lesson 12 \u00b7 82 % \u00b7 \u2713"
+    assert recalled.facts(19) == recalled.facts(13) == "lesson 12 \u00b7 \u2713"
+    assert recalled.facts(12) == "\u2713"
     assert offered.facts() == "3 words \u00b7 offered from lesson 12 \u00b7 \u2713"
     assert offered.facts(27) == "offered from lesson 12 \u00b7 \u2713"
     assert offered.facts(20) == "lesson 12 \u00b7 \u2713"
