@@ -150,7 +150,7 @@ class BookTrainer:
                 self._journal.set_lesson_state(lesson.id, "waiting")
         self._transaction.caches.forget()
         if not book and recall is not None:  # recall of another book says nothing about Vidya's own
-            self._journal.add_measure("book_recall", recall)
+            self._journal.add_measure("book_recall", recall, self._transaction.weights.folder.name)
         return TrainDone(
             epochs=last.epoch,
             steps=last.step,
@@ -177,7 +177,7 @@ class BookTrainer:
                 self._journal.set_lesson_state(lesson.id, state)
         if course.lessons:
             share = sum(known[example.ids] for _, example in course.lessons) / len(course.lessons)
-            self._journal.add_measure("lessons_known", share)
+            self._journal.add_measure("lessons_known", share, self._transaction.weights.folder.name)
 
 
 def _agreeing(

@@ -44,6 +44,9 @@ from learning.journal.tree import ConversationTree
 from learning.protocol.records import Again, Ask, Candidate, Lesson, Turn, Turns
 from learning.text.normalise import writable
 
+_OF = "(?1 IS NULL OR model IS NULL OR model = ?1)"
+"""Condition: the row is of the model that is given first; see `Journal.measures`."""
+
 
 class Journal(JudgementJournal):
     """The owner's journal at a path. Every method may raise JournalError."""
@@ -245,32 +248,58 @@ class Journal(JudgementJournal):
 
     # ------------------------------------------------------------ progress over time
 
-    def add_measure(self, name: str, value: float) -> None:
-        """Records a value to be plotted over time, such as "book_recall". A value that is not finite is
-        ignored."""
+    def add_step(
+        self,
+        lesson_ids: Iterable[int],
+        loss: float,
+        batch: int,
+        seconds: float,
+        kind: str,
+        model: str | None = None,
+    ) -> int:
+        """Records one optimizer step of a lesson, or one step of practice. Returns the row's id.
+
+        lesson_ids: lessons that were trained on. loss: NULL is stored if it is not finite, as of a step of
+        practice without an update. batch: examples in a full batch; of practice, answers that were drawn.
+        seconds: that the step took. kind: the lesson's kind, or "practice". model: that took it.
+        """
+        with self.writing() as connection:
+            step = connection.execute(
+                "INSERT INTO steps (kind, loss, batch, seconds, model, created)"
+                " VALUES (?, ?, ?, ?, ?, ?)",
+                (kind, loss if math.isfinite(loss) else None, batch, seconds, model, time.time()),
+            ).lastrowid
+            connection.executemany(  # lessons that were erased in the meantime are left out
+                "INSERT OR IGNORE INTO step_lessons SELECT ?, id FROM lessons WHERE id = ?",
+                [(step, lesson) for lesson in lesson_ids],
+            )
+            return step or 0
+
+    def add_measure(self, name: str, value: float, model: str | None = None) -> None:
+        """Records a value to be plotted over time, such as "book_recall", and the model that has it. A value
+        that is not finite is ignored."""
         if math.isfinite(value):
             with self.writing() as connection:
                 connection.execute(
-                    "INSERT INTO measures (name, value, created) VALUES (?, ?, ?)",
-                    (name, value, time.time()),
+                    "INSERT INTO measures (name, value, model, created) VALUES (?, ?, ?, ?)",
+                    (name, value, model, time.time()),
                 )
 
-    def measures(self, name: str) -> list[tuple[float, float]]:
+    def measures(self, name: str, model: str | None = None) -> list[tuple[float, float]]:
         """All (seconds since the epoch, value) of a measure, oldest first. "loss" is the loss of all
-        recorded steps except those of practice."""
+        recorded steps except those of practice. model: only of this model, and of rows from before models
+        were kept."""
         if name == "loss":
-            rows = self.rows(
-                "SELECT created, loss FROM steps WHERE loss IS NOT NULL"
-                " AND kind != 'practice' ORDER BY id"
-            )
-        else:
-            rows = self.rows("SELECT created, value FROM measures WHERE name = ? ORDER BY id", name)
-        return [(created, value) for created, value in rows]
+            sql = f"SELECT created, loss FROM steps WHERE loss IS NOT NULL AND kind != 'practice' AND {_OF}"
+            return [*self.rows(f"{sql} ORDER BY id", model)]
+        sql = f"SELECT created, value FROM measures WHERE name = ?2 AND {_OF} ORDER BY id"
+        return [*self.rows(sql, model, name)]
 
-    def rewards(self) -> list[tuple[float, float]]:
-        """(seconds since the epoch, mean reward) of every step of practice on any task, oldest first."""
-        sql = "SELECT created, value FROM measures WHERE name LIKE 'practice/%/reward' ORDER BY id"
-        return [(created, value) for created, value in self.rows(sql)]
+    def rewards(self, model: str | None = None) -> list[tuple[float, float]]:
+        """(seconds since the epoch, mean reward) of every step of practice on any task, oldest first. model:
+        see `measures`."""
+        sql = f"SELECT created, value FROM measures WHERE name LIKE 'practice/%/reward' AND {_OF} ORDER BY id"
+        return [*self.rows(sql, model)]
 
     # ------------------------------------------------------------ finding, copying, erasing
 

@@ -1,13 +1,13 @@
-"""The journal's lessons and their states, optimizer steps, and versions of the weights.
+"""The journal's lessons and their states, and versions of the weights.
 
 A change of a lesson's state is appended to `lesson_events`; the lesson's row holds the last state, so that
-listing waiting lessons is cheap. Left out: messages (journal.py), judgements (judgements.py).
+listing waiting lessons is cheap. Left out: messages and optimizer steps (journal.py), judgements
+(judgements.py).
 """
 
 from __future__ import annotations
 
 import json
-import math
 import sqlite3
 import time
 from collections.abc import Collection, Iterable, Sequence
@@ -195,27 +195,7 @@ class LessonJournal(Store):
             ORDER BY id"""
         return [lesson_from_row(row) for row in self.rows(sql, version)]
 
-    # ------------------------------------------------------------ steps and versions
-
-    def add_step(
-        self, lesson_ids: Iterable[int], loss: float, batch: int, seconds: float, kind: str
-    ) -> int:
-        """Records one optimizer step of a lesson, or one step of practice. Returns the row's id.
-
-        lesson_ids: lessons that were trained on. loss: NULL is stored if it is not finite, as of a step of
-        practice without an update. batch: examples in a full batch; of practice, answers that were drawn.
-        seconds: that the step took. kind: the lesson's kind, or "practice".
-        """
-        with self.writing() as connection:
-            step = connection.execute(
-                "INSERT INTO steps (kind, loss, batch, seconds, created) VALUES (?, ?, ?, ?, ?)",
-                (kind, loss if math.isfinite(loss) else None, batch, seconds, time.time()),
-            ).lastrowid
-            connection.executemany(  # lessons that were erased in the meantime are left out
-                "INSERT OR IGNORE INTO step_lessons SELECT ?, id FROM lessons WHERE id = ?",
-                [(step, lesson) for lesson in lesson_ids],
-            )
-            return step or 0
+    # ------------------------------------------------------------ versions
 
     def add_publication(
         self,

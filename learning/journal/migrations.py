@@ -232,6 +232,8 @@ MIGRATIONS: tuple[Migration, ...] = (
             OR coalesce(ways_known BETWEEN 0 AND ways_asked, 0)
             AND coalesce(neighbours_leaked BETWEEN 0 AND neighbours_asked, 0))""",
     ),
+    # 10: the model that was measured or took a step; NULL: it was not kept
+    tuple(f"ALTER TABLE {table} ADD COLUMN model TEXT" for table in ("measures", "steps")),
 )
 
 

@@ -25,9 +25,9 @@ minute."""
 class Source(Protocol):
     """The methods of a journal that are used here."""
 
-    def measures(self, name: str) -> list[tuple[float, float]]: ...
+    def measures(self, name: str, model: str | None = None) -> list[tuple[float, float]]: ...
 
-    def rewards(self) -> list[tuple[float, float]]: ...
+    def rewards(self, model: str | None = None) -> list[tuple[float, float]]: ...
 
     def first_picked(self) -> list[tuple[float, bool]]: ...
 
@@ -46,15 +46,15 @@ class Measure:
     """"up" or "down": the direction that is better; "" if neither is."""
     means: str
     """What it measures, for the owner."""
-    read: Callable[[Source], list[tuple[float, float]]]
-    """Reads (seconds since the epoch, value) from a journal."""
+    read: Callable[[Source, str | None], list[tuple[float, float]]]
+    """Reads (seconds since the epoch, value) from a journal: of one model, or of all."""
     state: bool = False
     """True: a point shows the last value of its interval, because a measurement holds until the next.
     False: it shows the mean."""
 
 
-def _measured(name: str) -> Callable[[Source], list[tuple[float, float]]]:
-    return lambda journal: journal.measures(name)
+def _measured(name: str) -> Callable[[Source, str | None], list[tuple[float, float]]]:
+    return lambda journal, model: journal.measures(name, model)
 
 
 MEASURES: tuple[Measure, ...] = (
@@ -83,7 +83,7 @@ MEASURES: tuple[Measure, ...] = (
         "",
         "up",
         "of what it tried in practice alone",
-        lambda journal: journal.rewards(),
+        lambda journal, model: journal.rewards(model),
     ),
     Measure(
         "rated_good",
@@ -91,7 +91,7 @@ MEASURES: tuple[Measure, ...] = (
         "share",
         "up",
         "of your ratings, good ones",
-        lambda journal: [(when, float(good)) for when, good in journal.ratings()],
+        lambda journal, _: [(when, float(good)) for when, good in journal.ratings()],
     ),
     Measure(
         "first_picked",
@@ -99,7 +99,7 @@ MEASURES: tuple[Measure, ...] = (
         "share",
         "",
         "of your picks, the surest",
-        lambda journal: [(when, float(first)) for when, first in journal.first_picked()],
+        lambda journal, _: [(when, float(first)) for when, first in journal.first_picked()],
     ),
     Measure(
         "owner_nll",
@@ -142,9 +142,10 @@ class Series:
         return self.points[-1].shown if self.points else None
 
 
-def read_progress(journal: Source) -> list[Series]:
-    """All measures, including those without a measurement."""
-    return [series(measure, measure.read(journal)) for measure in MEASURES]
+def read_progress(journal: Source, model: str | None) -> list[Series]:
+    """All measures, including those without a measurement. model: only of this model, as far as it is known
+    which was measured; None: of all."""
+    return [series(measure, measure.read(journal, model)) for measure in MEASURES]
 
 
 def series(measure: Measure, points: Sequence[tuple[float, float]]) -> Series:

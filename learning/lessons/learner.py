@@ -229,8 +229,9 @@ class Learner:
         tracker = self.tracker  # it looks at what the memory has now
         # the owner's book may have had it already, so that it was looked at before it was learned
         tracker.measure(self.caches.upper, task.answers)
-        self.journal.add_measure("book_recall", tracker.recall(replay.book))
-        self.journal.add_measure("lessons_known", tracker.recall(replay.taught))
+        name = self.folder.name
+        self.journal.add_measure("book_recall", tracker.recall(replay.book), name)
+        self.journal.add_measure("lessons_known", tracker.recall(replay.taught), name)
         self.caches.tidy()
         return measure(self.transaction, lesson.id, main, others)
 
@@ -266,7 +267,8 @@ class Learner:
         """Records and tells a step that has been taken."""
         now = time.monotonic()
         seconds, self._step_began = now - self._step_began, now
-        self.journal.add_step([lesson.id], loss, self.settings.mixture.batch, seconds, lesson.kind)
+        batch, model = self.settings.mixture.batch, self.folder.name
+        self.journal.add_step([lesson.id], loss, batch, seconds, lesson.kind, model)
         recall = self.tracker.recall(self.replay.book)
         self._tell(LearnerState("learning", self.journal.waiting_count(), loss, recall))
 

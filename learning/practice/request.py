@@ -99,7 +99,12 @@ class PracticeJob:
         """The processes that practise together (`torchrun`)."""
         self.seed = request.seed if request.seed is not None else self._new_seed()
         self._telling = PracticeTelling(
-            journal, request, emit, self.settings.steps, self.settings.group_size
+            journal,
+            transaction.weights.folder.name,
+            request,
+            emit,
+            self.settings.steps,
+            self.settings.group_size,
         )
         self._done = PracticeOutcome()
         self._parts = 0

@@ -29,6 +29,8 @@ class PracticeTelling:
     """The messages of one run."""
 
     journal: Journal
+    model: str
+    """Name of the model that practises."""
     request: Practise
     emit: Callable[[Event], None]
     steps: int
@@ -51,7 +53,7 @@ class PracticeTelling:
         number = self.before + report.step
         loss = report.loss if report.updates else math.nan
         drawn = report.groups * self.group_size
-        self.journal.add_step([], loss, drawn, report.seconds, "practice")
+        self.journal.add_step([], loss, drawn, report.seconds, "practice", self.model)
         self._measured("reward", report.reward_mean)
         for arm in report.arms:
             self._share[arm.name] = self._share.get(arm.name, 0.0) + arm.groups
@@ -98,7 +100,7 @@ class PracticeTelling:
                     self._measured("accuracy", accuracy, name)
             else:
                 self._measured("accuracy", found.accuracy)
-            self.journal.add_measure("book_recall", found.book_recall)
+            self.journal.add_measure("book_recall", found.book_recall, self.model)
         self.emit(
             PracticeStage(
                 self.request.task,
@@ -150,4 +152,4 @@ class PracticeTelling:
         request = self.request
         task, settings = (request.task, request.settings) if arm is None else split_arm(arm)
         data = Path(request.data).name if request.data else ""
-        self.journal.add_measure(measure_name(task, what, settings, data), value)
+        self.journal.add_measure(measure_name(task, what, settings, data), value, self.model)

@@ -186,7 +186,8 @@ class Inspector:
         if example is not None:
             (found,) = knowledge(model, [example], pause=self._pause)
             if found.tokens and math.isfinite(found.nll):
-                self._journal.add_measure("owner_nll", found.nll / found.tokens)
+                name = self._learner.folder.name
+                self._journal.add_measure("owner_nll", found.nll / found.tokens, name)
 
     def _foretell(self, job: Foretell) -> None:
         """Says nothing where there is no taste, or it must not be used."""

@@ -18,11 +18,13 @@ from vidya_tui.options import Options
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
 @common
 def progress(csv_path: Path | None, svg_path: Path | None, force: bool, options: Options) -> None:
-    """Shows how the model does over time: recall, loss, reward, ratings, picks, your words."""
+    """Shows how the model does over time: recall, loss, reward, ratings, picks, your words.
+
+    All but ratings and picks are of the chosen model alone; another: --model."""
     for path in (csv_path, svg_path):
         check_free(path, force=force)
     with open_journal(options) as journal:
-        found = read_progress(journal)
+        found = read_progress(journal, Path(options.chosen_model).name)
     for path, text in ((csv_path, as_csv), (svg_path, as_svg)):
         if path is not None:
             write_export(path, text(found))

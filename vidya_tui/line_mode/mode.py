@@ -183,7 +183,7 @@ class LineMode:
         elif name == "book":
             self._say_all(screens.book(self._session.book_path, words))
         elif name == "progress":
-            self._say_all(screens.progress(journal))
+            self._say_all(screens.progress(journal, self._controller.known.now.learning.model))
         elif name == "taste":
             self._say_all(screens.taste(self._control.taste()))
         elif name == "settings":

@@ -100,9 +100,9 @@ def history(journal: Journal, search: str) -> Iterator[str]:
     yield from _more(len(wanted.ids), "conversations", "/history WORDS finds them", nothing)
 
 
-def progress(journal: Journal) -> Iterator[str]:
-    """Each measure in a sentence."""
-    return map(summary, read_progress(journal))
+def progress(journal: Journal, model: str) -> Iterator[str]:
+    """Each measure of a model in a sentence; "": of all models."""
+    return map(summary, read_progress(journal, model or None))
 
 
 def practice(journal: Journal, asked: practice_runs.RunsAsked) -> Iterator[str]:

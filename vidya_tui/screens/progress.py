@@ -72,7 +72,6 @@ class ProgressScreen(SubScreen[None]):
                 yield self.words
 
     def on_mount(self) -> None:
-        self.head("progress")
         self.rows.show(range(len(MEASURES)))
         self.reload()
         first = next((at for at, one in enumerate(self._series) if one.points), 0)
@@ -81,7 +80,9 @@ class ProgressScreen(SubScreen[None]):
 
     def reload(self) -> None:
         """Reads the measures from the journal again."""
-        self._series = read_progress(self.place.journal)
+        model = self.place.controller.known.now.learning.model
+        self.head("progress", model)
+        self._series = read_progress(self.place.journal, model or None)
         self.rows.forget()
         self._draw()
 

@@ -185,6 +185,24 @@ def test_processes_that_open_a_new_journal_at_once_agree(tmp_path: Path) -> None
     journal.close()
 
 
+def test_what_was_measured_before_format_10_is_of_every_model(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite3"
+    connection = connect(path)
+    migrate(connection, path, MIGRATIONS[:9])
+    connection.execute(
+        "INSERT INTO measures (name, value, created) VALUES ('book_recall', 0.5, 1.0)"
+    )
+    connection.execute(
+        "INSERT INTO steps (kind, loss, batch, seconds, created) VALUES ('pick', 2.5, 32, 0.1, 1.0)"
+    )
+    connection.close()
+    journal = Journal(path)
+    for model in (None, "10m"):
+        assert journal.measures("book_recall", model) == [(1.0, 0.5)]
+        assert journal.measures("loss", model) == [(1.0, 2.5)]
+    journal.close()
+
+
 def test_lessons_before_format_9_were_not_measured(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite3"
     connection = connect(path)

@@ -72,6 +72,25 @@ def test_no_figure_contradicts_another() -> None:
         assert found.newest is not None and min(shown) <= found.newest <= max(shown)
 
 
+def test_what_was_measured_of_another_model_is_left_out(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "journal.sqlite3")
+    for model, value in ((None, 0.25), ("10m", 0.5), ("large", 0.75)):
+        for name in ("book_recall", "lessons_known", "owner_nll", "practice/sums/reward"):
+            journal.add_measure(name, value, model)
+        journal.add_step([], value, 32, 0.1, "example", model)
+    measured = ("book_recall", "lessons_known", "loss", "reward", "owner_nll")
+    for model, values in (
+        ("10m", [0.25, 0.5]),
+        ("large", [0.25, 0.75]),
+        ("other", [0.25]),
+        (None, [0.25, 0.5, 0.75]),
+    ):
+        for one in MEASURES:
+            found = [value for _, value in one.read(journal, model)]
+            assert found == (values if one.name in measured else []), (one.name, model)
+    journal.close()
+
+
 def test_the_journal_is_read_and_comes_out_as_csv_and_svg(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "journal.sqlite3")
     journal.add_measure("book_recall", 0.5)
@@ -83,7 +102,7 @@ def test_the_journal_is_read_and_comes_out_as_csv_and_svg(tmp_path: Path) -> Non
     lesson = learn_from_rating(ask, "yes", "good")
     assert lesson
     journal.judge(Rating(ask.id, "good"), "yes", (lesson,))
-    found = read_progress(journal)
+    found = read_progress(journal, None)
     newest = {one.measure.name: one.newest for one in found}
     assert newest == {
         **{"book_recall": 0.5, "lessons_known": None, "loss": 0.7, "reward": 0.25},

@@ -80,6 +80,9 @@ def test_book_then_lesson_then_undo(place: Place) -> None:
     assert knows(learner, taught), "what is saved is what was learned"
     assert journal.lesson(taught.id).state == "learned"
     assert learner.published.version == learner.version
+    for name in ("loss", "book_recall", "lessons_known"):
+        assert journal.measures(name, learner.folder.name)
+        assert journal.measures(name, "another model") == []
 
     done, lost = learner.undo(journal.lesson(taught.id))
     assert done.lesson == taught.id and lost == []
@@ -263,7 +266,8 @@ def test_another_book_says_nothing_of_the_recall_of_vidyas(place: Place, tmp_pat
     book_trainer(learner).train(book, once, lambda _: None, lambda: False)
     assert journal.measures("book_recall") == []
     book_trainer(learner).train(None, once, lambda _: None, lambda: False)
-    assert len(journal.measures("book_recall")) == 1
+    assert len(journal.measures("book_recall", learner.folder.name)) == 1
+    assert journal.measures("book_recall", "another model") == []
 
 
 def test_a_book_of_which_nothing_fits_is_refused(place: Place, tmp_path: Path) -> None:

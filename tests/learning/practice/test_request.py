@@ -64,6 +64,7 @@ def test_practice_is_published_journaled_and_undone_as_one_lesson(room: Room) ->
     assert lesson.id in room.journal.lessons_in(done.version)
     assert len(list((room.folder / "snapshots").iterdir())) == 1, "the weights before it, once"
     assert not same(room.weights, before)
+    assert room.journal.rewards("tiny") and room.journal.rewards("another model") == []
     (gain,) = gains(room.journal, 3600.0)
     assert (gain.task, gain.steps, gain.accuracy_after) == ("easy", 4, done.accuracy_after)
     assert gains(room.journal, 3600.0, now=time.time() + 7200.0) == []
