@@ -57,8 +57,6 @@ NUMBERS = (
 """What every row has as a number."""
 SIZES = ("memory", "home", "journal")
 """What every row has in bytes; None: not known."""
-HOME = "long_life_home_"
-"""Begin of the name of a copy of the home in the output folder; the number of lessons follows."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +82,7 @@ def make_plan(*, quick: bool) -> Plan:
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """Measures with the first seed; writes long_life.md and long_life.json after every measurement if
+    """Measures with the first seed; writes its .md and .json (`options.stem`) after every measurement if
     `options.out` is set. Raises DataError if the files there are of another run or damaged."""
     plan, seed = make_plan(quick=options.quick), options.seeds[0]
     lessons = make_lessons(plan.count, seed)
@@ -98,10 +96,10 @@ def run(options: BenchOptions) -> dict[str, Any]:
             "pause": [plan.pause, plan.rests],
             "early": plan.early,
         }
-        result = _earlier(options.out, like)
+        result = _earlier(options, like)
         if result and result["rows"][-1]["lessons"] >= plan.count:
             return result
-        saved = _saved(options.out, result)
+        saved = _saved(options, result)
         if saved is None:
             result = {**like, "machine": machine(), "resumed": [], "rows": []}
         else:
@@ -119,13 +117,14 @@ def run(options: BenchOptions) -> dict[str, Any]:
     return result
 
 
-def _earlier(out: Path | None, like: dict[str, Any]) -> dict[str, Any]:
+def _earlier(options: BenchOptions, like: dict[str, Any]) -> dict[str, Any]:
     """The result of an interrupted run, with at least one row; {} if there is none. Raises DataError if the
     file is of another run or damaged."""
-    result = earlier(out, NAME, like)
-    if out is None or not result:
+    name = options.stem(NAME)
+    result = earlier(options.out, name, like)
+    if options.out is None or not result:
         return {}
-    path = out / f"{NAME}.json"
+    path = options.out / f"{name}.json"
     check_rows(path, result.get("rows"), NUMBERS, SIZES)
     last = result["rows"][-1]["lessons"] if result["rows"] else 0
     talk_before, resumed = result.get("talk_before"), result.get("resumed")
@@ -193,14 +192,15 @@ def _keep(options: BenchOptions, plan: Plan, pupil: LearnerPupil, result: dict[s
     before is still there."""
     out, number = options.out, result["rows"][-1]["lessons"]
     assert out is not None
+    homes = _homes(options)
     done = number == plan.count
     try:
         out.mkdir(parents=True, exist_ok=True)
         if not done:
-            half = out / f"{HOME}half"
+            half = out / f"{homes}half"
             shutil.rmtree(half, ignore_errors=True)
             pupil.save(half)
-            whole = out / f"{HOME}{number}"
+            whole = out / f"{homes}{number}"
             shutil.rmtree(
                 whole, ignore_errors=True
             )  # of a run that was killed before its row was written
@@ -208,17 +208,22 @@ def _keep(options: BenchOptions, plan: Plan, pupil: LearnerPupil, result: dict[s
     except OSError as error:
         what = f"{out}: the home cannot be copied ({error.strerror})"
         raise DataError(what, "name another folder: --out") from error
-    write(out, NAME, TITLE, commands_of(result["rows"]), parts(result), result)
-    for copy in out.glob(f"{HOME}*"):
-        if done or copy.name != f"{HOME}{number}":
+    write(out, options.stem(NAME), TITLE, commands_of(result["rows"]), parts(result), result)
+    for copy in out.glob(f"{homes}*"):
+        if done or copy.name != f"{homes}{number}":
             shutil.rmtree(copy, ignore_errors=True)
 
 
-def _saved(out: Path | None, result: dict[str, Any]) -> Path | None:
+def _homes(options: BenchOptions) -> str:
+    """Begin of the name of a copy of the home in the output folder; the number of lessons follows."""
+    return f"{options.stem(NAME)}_home_"
+
+
+def _saved(options: BenchOptions, result: dict[str, Any]) -> Path | None:
     """The copy of the home that belongs to the last row; None if there is none."""
-    if out is None or not result:
+    if options.out is None or not result:
         return None
-    path = out / f"{HOME}{result['rows'][-1]['lessons']}"
+    path = options.out / f"{_homes(options)}{result['rows'][-1]['lessons']}"
     return path if path.is_dir() else None
 
 
@@ -247,7 +252,7 @@ HEAD = (
 
 
 def parts(result: dict[str, Any]) -> list[str]:
-    """Text and table of long_life.md."""
+    """Text and table of the report."""
     pause, rests = result["pause"]
     head = list(HEAD)
     head[3] = f"the first {result['early']}"

@@ -83,12 +83,12 @@ def test_a_short_life(options: BenchOptions, tmp_path: Path) -> None:
     assert [row["lessons"] for row in rows] == [3, 6] and result["resumed"] == []
     assert all(0.0 <= row[key] <= 1.0 for row in rows for key in ("known", "early", "book"))
     assert rows[0]["home"] > 0 and rows[0]["journal"] > 4096 and rows[1]["seconds"] > 0.0
-    written = json.loads((tmp_path / "out" / "long_life.json").read_text())
+    written = json.loads((tmp_path / "out" / "long_life_tiny.json").read_text())
     assert written["rows"] == rows
-    text = (tmp_path / "out" / "long_life.md").read_text()
+    text = (tmp_path / "out" / "long_life_tiny.md").read_text()
     assert "| the first 2 |" in text and "vidya bench long_life --quick --model tiny" in text
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
-    assert names == ["long_life.json", "long_life.md"], "no copy of the home is left"
+    assert names == ["long_life_tiny.json", "long_life_tiny.md"], "no copy of the home is left"
 
 
 @pytest.mark.slow
@@ -108,7 +108,7 @@ def test_an_interrupted_life_goes_on(
     with pytest.raises(KeyboardInterrupt):
         long_life.run(options)
     out = tmp_path / "out"
-    assert [path.name for path in out.glob("*home*")] == ["long_life_home_3"]
+    assert [path.name for path in out.glob("*home*")] == ["long_life_tiny_home_3"]
     later = {**long_life.machine(), "load_average": 99.0}
     monkeypatch.setattr(long_life, "machine", lambda: later)
     result = long_life.run(options)
@@ -118,7 +118,7 @@ def test_an_interrupted_life_goes_on(
         "what came after the last row is taught again"
     )
     assert [row["lessons"] for row in result["rows"]] == [3, 6] and result["resumed"] == [3]
-    assert "resumed after lesson 3" in (out / "long_life.md").read_text()
+    assert "resumed after lesson 3" in (out / "long_life_tiny.md").read_text()
     assert not list(out.glob("*home*"))
     assert result["rows"][1]["journal"] >= result["rows"][0]["journal"] > 4096
     assert long_life.run(options) == result and len(taught) == 8, "nothing is left to do"
@@ -129,10 +129,10 @@ def test_the_life_of_another_model_is_not_overwritten(
     options: BenchOptions, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    (out / "long_life_home_3").mkdir(parents=True)
+    (out / "long_life_tiny_home_3").mkdir(parents=True)
     like = {"benchmark": "long_life", "quick": True, "model": "tiny", "seed": 0, "early": 2}
     rest = {"pause": [0.5, 3], "rows": [{"lessons": 3}], "resumed": []}
-    (out / "long_life.json").write_text(json.dumps({**like, **rest, "start": "another"}))
+    (out / "long_life_tiny.json").write_text(json.dumps({**like, **rest, "start": "another"}))
     with pytest.raises(DataError, match="of a run with other weights or another book;"):
         long_life.run(options)
 
@@ -145,7 +145,7 @@ WHOLE = {"talk": "talk", "talk_before": 2.0, "resumed": [], "rows": [ROW, ROW | 
 def kept(options: BenchOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The results of a finished life, which a run has nothing to add to."""
     monkeypatch.setattr(long_life, "fingerprint", lambda *_: "these weights")
-    file = tmp_path / "out" / "long_life.json"
+    file = tmp_path / "out" / "long_life_tiny.json"
     file.parent.mkdir()
     like = {"benchmark": "long_life", "quick": True, "model": "tiny", "seed": 0, "early": 2}
     file.write_text(json.dumps({**like, **WHOLE, "start": "these weights", "pause": [0.5, 3]}))
@@ -173,7 +173,9 @@ def test_results_that_are_damaged_are_named_and_stay(
     whole = json.loads(kept.read_text())
     kept.write_text(json.dumps({k: v for k, v in (whole | change).items() if v is not None}))
     before = kept.read_bytes()
-    with pytest.raises(DataError, match=r"long_life.json: not the results of a bench.*the file aw"):
+    with pytest.raises(
+        DataError, match=r"long_life_tiny.json: not the results of a bench.*the file aw"
+    ):
         long_life.run(options)
     assert kept.read_bytes() == before
 
@@ -190,19 +192,21 @@ def test_a_copy_whose_row_was_not_written_is_made_anew(tmp_path: Path) -> None:
             folder.mkdir()
             (folder / "new").touch()
 
-    left = tmp_path / "long_life_home_3"
+    left = tmp_path / "long_life_tiny_home_3"
     left.mkdir()
     (left / "old").touch()
     plan = replace(long_life.make_plan(quick=True), count=6)
     result = {"rows": [{"lessons": 3}]}
     with pytest.raises(KeyError):  # the report of so little; the home is copied before
-        long_life._keep(BenchOptions(tmp_path, out=tmp_path), plan, Saved(), result)  # type: ignore[arg-type]
+        long_life._keep(BenchOptions(tmp_path, model="tiny", out=tmp_path), plan, Saved(), result)  # type: ignore[arg-type]
     assert [path.name for path in left.iterdir()] == ["new"]
 
 
 def test_a_life_goes_on_only_from_the_home_of_its_last_row(tmp_path: Path) -> None:
-    (tmp_path / "long_life_home_3").mkdir()
+    options = BenchOptions(tmp_path, model="tiny", out=tmp_path)
+    nowhere = replace(options, out=None)
+    (tmp_path / "long_life_tiny_home_3").mkdir()
     three, six = ({"rows": [{"lessons": number}]} for number in (3, 6))
-    assert long_life._saved(tmp_path, three) == tmp_path / "long_life_home_3"
-    assert long_life._saved(tmp_path, six) is None, "a finished run leaves no home"
-    assert long_life._saved(tmp_path, {}) is long_life._saved(None, three) is None
+    assert long_life._saved(options, three) == tmp_path / "long_life_tiny_home_3"
+    assert long_life._saved(options, six) is None, "a finished run leaves no home"
+    assert long_life._saved(options, {}) is long_life._saved(nowhere, three) is None
