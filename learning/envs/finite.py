@@ -1,28 +1,11 @@
-"""What finite worlds have in common: numbered states and actions, and where all is known, their solution."""
+"""The exact solution of finite worlds whose transitions are known."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 import torch
 from torch import Tensor
-
-from learning.agents.interface import Environment
-
-
-class FiniteEnvironment(Environment[int, int], Protocol):
-    """A world whose observations and actions are numbers from 0."""
-
-    @property
-    def states(self) -> int:
-        """Number of observations."""
-        ...
-
-    @property
-    def actions(self) -> int:
-        """Number of actions, the same in every state."""
-        ...
 
 
 def solved_values(transitions: Tensor, rewards: Tensor, discount: float) -> Tensor:
