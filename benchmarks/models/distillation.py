@@ -1,12 +1,15 @@
 """Measures what a student gains from a teacher's answers, against as many tokens of the corpus.
 
-The teacher is the model of the home named by --model. Its answers are drawn once. Per seed the shipped 10m
-then learns from: as many tokens of conversations of the corpus (VIDYA_CORPUS), the teacher's words, and
-the teacher's distributions; each on a home of its own. Left out: reinforcement learning on top.
+The teacher is the model of the home named by --model. Its answers are drawn once, and kept beside it. Per
+seed the student, the shipped 10m or the model of the home that VIDYA_STUDENT names, then learns from: as many
+tokens of conversations of the corpus (VIDYA_CORPUS), the teacher's words, and the teacher's distributions;
+each on a home of its own. With an output folder an interrupted run goes on after its last arm. Left out:
+reinforcement learning on top.
 """
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,8 +21,9 @@ from typing import Any
 
 from benchmarks import BenchOptions
 from benchmarks.common.corpus import corpus_documents
-from benchmarks.common.report import deviation, machine, table, with_deviation, write
-from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
+from benchmarks.common.report import deviation, table, with_deviation
+from benchmarks.common.rows import ReportRows, about_run
+from benchmarks.common.scratch import scratch_home
 from benchmarks.talking.talk import answers_of, chosen_questions, scores
 from benchmarks.talking.talk_samples import seed_of
 from engine.config import GREEDY
@@ -43,8 +47,11 @@ from learning.journal.journal import Journal
 from learning.lessons.learner import Learner
 from learning.models.store import ModelStore
 
+NAME = "distillation"
+STUDENT = "VIDYA_STUDENT"
+BEFORE = "before"
 ARMS = {
-    "before": "the shipped 10m",
+    BEFORE: "nothing: the student as it is",
     "corpus": "as many tokens of the corpus",
     "sequence": "the teacher's words",
     "soft": "the teacher's words and distributions",
@@ -67,10 +74,10 @@ MakeJob = Callable[[TeacherModel, DistillationSettings], DistillationJob]
 CRITERION = (
     "Criterion, written before the first run: over three seeds, the teacher's words (sequence) leave fewer "
     "nats a token on the teacher's held-out answers than as many tokens of the corpus; distributions (soft) "
-    "leave fewer than words; answers that fit rise by 5 points or more over the shipped 10m; the book stays "
-    "at 98 % or more. Nothing was tuned on these questions or on the held-out answers."
+    "leave fewer than words; answers that fit rise by 5 points or more over the student; the book stays at "
+    "98 % or more. Nothing was tuned on these questions or on the held-out answers."
 )
-TITLE = "Distillation: a larger model's answers, taught to 10M weights"
+TITLE = "Distillation: a larger model's answers, taught to a smaller one"
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
@@ -82,40 +89,36 @@ def run(options: BenchOptions) -> dict[str, Any]:
     teacher = load_teacher(folder.name, folder, store.info(options.model).version)
     documents, count = corpus_documents(), QUICK_OPENINGS if options.quick else None
     settings = DistillationSettings(count=count)
-    result: dict[str, Any] = {
-        "benchmark": "distillation",
-        "machine": machine(),
-        "quick": options.quick,
-        "teacher": teacher.name,
-        "runs": [],
+    taught = replace(options, model=os.environ.get(STUDENT, "").strip() or None)
+    about = about_run(taught, NAME) | {"teacher": teacher.name}
+    command = options.command(NAME, seeded=True, variables=["VIDYA_CORPUS", STUDENT])
+    report = ReportRows(options.out, taught.stem(NAME), about, command, TITLE, parts)
+    with scratch_home(taught) as (home, student):
+        answers = _drawn(home, student, teacher, settings, options)
+    report.result |= {
+        "openings": len(answers),
+        "kept": sum(bool(row.answer) for row in answers),
+        "teacher_tokens": sum(row.tokens for row in answers),
     }
-    plain = replace(options, model=None)
-    with scratch_home(plain) as (home, _):
-        rows = _drawn(home, teacher, settings, plain)
-        kept = [row for row in rows if row.answer]
-        result |= {
-            "openings": len(rows),
-            "kept": len(kept),
-            "teacher_tokens": sum(row.tokens for row in rows),
-        }
-        for seed in options.seeds:
-            run: dict[str, Any] = {"seed": seed}
-            for arm in ARMS:
-                run[arm] = _arm(arm, teacher, rows, documents, settings, seed, plain)
-                options.say(f"seed {seed}, {arm}: {run[arm]}")
-            result["runs"].append(run)
-            if options.out is not None:
-                command = options.command("distillation", seeded=True, variables=["VIDYA_CORPUS"])
-                write(options.out, "distillation", TITLE, command, parts(result), result)
-    return result
+    for seed in options.seeds:
+        for arm in ARMS:
+            if not report.has(arm=arm, seed=seed):
+                found = _arm(arm, teacher, answers, documents, settings, seed, taught)
+                options.say(f"seed {seed}, {arm}: {found}")
+                report.add({"arm": arm, "seed": seed, **found})
+    return report.result
 
 
 def _drawn(
-    home: Home, teacher: TeacherModel, settings: DistillationSettings, options: BenchOptions
+    home: Home,
+    student: str,
+    teacher: TeacherModel,
+    settings: DistillationSettings,
+    options: BenchOptions,
 ) -> list[TeacherAnswer]:
     """The teacher's answers; they are kept beside the teacher, so that a run that broke off goes on."""
     kept = teacher.folder / "teacher_answers.jsonl"
-    with _learner(home, 0) as (job_of, folder):
+    with _learner(home, student, 0) as (job_of, folder):
         if kept.exists():
             shutil.copyfile(kept, folder / kept.name)
         job = job_of(teacher, settings)
@@ -130,11 +133,11 @@ def _drawn(
 
 
 @contextmanager
-def _learner(home: Home, seed: int) -> Iterator[tuple[MakeJob, Path]]:
-    """Makes jobs for the shipped model in a home; also its folder."""
+def _learner(home: Home, student: str, seed: int) -> Iterator[tuple[MakeJob, Path]]:
+    """Makes jobs for the student in a home; also its folder."""
     journal = Journal(home.journal_path)
     try:
-        folder = ModelStore(home).resolve(DEFAULT_MODEL)
+        folder = ModelStore(home).resolve(student)
         learner = Learner(home, folder, journal, seed=seed)
 
         def job_of(teacher: TeacherModel, settings: DistillationSettings) -> DistillationJob:
@@ -155,17 +158,17 @@ def _arm(
     options: BenchOptions,
 ) -> dict[str, float]:
     kept = [row for row in rows if row.answer]
-    with scratch_home(options) as (home, _):
+    with scratch_home(options) as (home, student):
         book = 1.0
-        if arm != "before":
+        if arm != BEFORE:
             learned = list(rows)
             if arm == "corpus":
                 learned = from_corpus(documents, kept, random.Random(seed))
             way = replace(settings, way="soft" if arm == "soft" else "sequence")
-            with _learner(home, seed) as (job_of, _):
+            with _learner(home, student, seed) as (job_of, _):
                 told = job_of(teacher, way).run(learned, lambda _: None, lambda: False)
             book = told.last.book_recall
-        folder = ModelStore(home).resolve(DEFAULT_MODEL)
+        folder = ModelStore(home).resolve(student)
         return {"book": book, **measured(folder, kept[::HELD_OUT], options)}
 
 
@@ -213,20 +216,20 @@ def measured(
 
 def parts(result: dict[str, Any]) -> list[str]:
     """The tables of the page."""
-    runs = result["runs"]
+    rows = result["rows"]
+    seeds = len({row["seed"] for row in rows})
     text = (
-        f"Teacher: {result['teacher']}, {result['openings']} openings, {result['teacher_tokens']} tokens "
-        f"drawn, {result['kept']} answers kept, of which every {HELD_OUT}th is held out. "
-        f"Seeds: {len(runs)} (order of training, rows of the corpus); mean ± standard deviation. All arms "
-        "learn from equally many words, as often. The book and the shipped model's lessons are rehearsed "
-        "in each."
+        f"Teacher: {result['teacher']}; student: {result['model']}. {result['openings']} openings, "
+        f"{result['teacher_tokens']} tokens drawn, {result['kept']} answers kept, of which every "
+        f"{HELD_OUT}th is held out. Seeds: {seeds} (order of training, rows of the corpus); mean ± standard "
+        "deviation. All arms learn from equally many words, as often. The book and the student's lessons are "
+        "rehearsed in each."
     )
-    rows = [
-        [words, *(_cell([run[arm][name] for run in runs], name) for name in MEASURES)]
-        for arm, words in ARMS.items()
-        if all(arm in run for run in runs)
-    ]
-    return [CRITERION, text, table(["learned from", *MEASURES.values()], rows)]
+    lines = []
+    for arm, words in ARMS.items():
+        if mine := [row for row in rows if row["arm"] == arm]:
+            lines.append([words, *(_cell([row[name] for row in mine], name) for name in MEASURES)])
+    return [CRITERION, text, table(["learned from", *MEASURES.values()], lines)]
 
 
 def _cell(values: Sequence[float], name: str) -> str:

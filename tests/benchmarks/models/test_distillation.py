@@ -31,9 +31,11 @@ def test_the_corpus_gives_as_many_words_as_the_teacher() -> None:
 
 def test_the_table_has_a_line_for_each_arm() -> None:
     measured = {"nll": 2.0, "book": 1.0, "fits": 0.5, "facts": 0.25, "repetition": 0.0, "ends": 1.0}
-    run = {"seed": 0, **{arm: {**measured, "words": 9.0} for arm in ARMS}}
-    result = {"teacher": "big", "openings": 9, "kept": 8, "teacher_tokens": 99, "runs": [run, run]}
-    text = "\n".join(parts(result))
-    assert text.startswith("Criterion")
-    for words in ARMS.values():
+    rows = [{"arm": arm, "seed": seed, **measured, "words": 9.0} for arm in ARMS for seed in (0, 1)]
+    result = {"teacher": "big", "model": "10m", "openings": 9, "kept": 8, "teacher_tokens": 99}
+    text = "\n".join(parts({**result, "rows": rows[:-2]}))
+    assert text.startswith("Criterion") and "student: 10m" in text and "Seeds: 2" in text
+    *there, last = ARMS.values()
+    for words in there:
         assert f"| {words} | 2.000 ± 0.000 | 100.0 ± 0.0 | 50.0 ± 0.0 | 25.0 ± 0.0 |" in text
+    assert f"| {last} |" not in text, "no seed has come so far"
