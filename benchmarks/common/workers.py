@@ -86,7 +86,12 @@ def serve(make: Callable[[], Callable[..., dict[str, Any]]]) -> None:
         try:
             do = make()
         except ImportError as error:
-            say({"missing": f"{error.name or error} is not installed: pip install 'vidya[bench]'"})
+            name = error.name or error
+            say(
+                {
+                    "missing": f"{name} is not installed: in the folder of vidya: pip install '.[bench]'"
+                }
+            )
             return
         say({"ready": True})
         for line in sys.stdin:

@@ -31,7 +31,7 @@ def grpo_trainer() -> Any:
         from trl.trainer.grpo_trainer import GRPOTrainer
     except ImportError as error:
         raise ConfigError(
-            f"TRL cannot be imported ({error})", "pip install 'vidya[bench]'"
+            f"TRL cannot be imported ({error})", "in the folder of vidya: pip install '.[bench]'"
         ) from error
     return GRPOTrainer
 

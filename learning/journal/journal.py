@@ -295,6 +295,11 @@ class Journal(JudgementJournal):
         sql = f"SELECT created, value FROM measures WHERE name = ?2 AND {_OF} ORDER BY id"
         return [*self.rows(sql, model, name)]
 
+    def measured_models(self) -> set[str]:
+        """Names of the models that were measured or took steps."""
+        rows = self.rows("SELECT model FROM measures UNION SELECT model FROM steps")
+        return {name for (name,) in rows if name}
+
     def rewards(self, model: str | None = None) -> list[tuple[float, float]]:
         """(seconds since the epoch, mean reward) of every step of practice on any task, oldest first. model:
         see `measures`."""

@@ -133,13 +133,11 @@ def forget(
     removed = _remove_texts(everything if text else files, said)
     _remove_leftovers(home, folders, 0.0 if learner is None else JUST_NOW)
     lines = OwnerBook(home.book_path).erase(_exchanges(journal, doomed), text)
-    remove(home.lesson_vectors_path)
+    _drop_vectors(home, journal, doomed)
     records = erase(journal, doomed)
     if learner is not None:
         learner.forget_memory()  # what is erased is not rehearsed any more, whatever the weights know
-        remove(
-            home.lesson_vectors_path
-        )  # another thread may have written it before the journal was
+        _drop_vectors(home, journal, doomed)  # another thread may have written some meanwhile
     return ForgetReport(
         records,
         lines,
@@ -219,6 +217,14 @@ def _clear(folder: Path, journal: Journal, doomed: ErasurePlan, files: Sequence[
     remove_unneeded(folder, snapshot_paths(folder))  # bases of those that are gone, above all
     if any(file.role == "training" for file in files):
         remove_unfinished(folder)  # one that was broken off may know it
+
+
+def _drop_vectors(home: Home, journal: Journal, doomed: ErasurePlan) -> None:
+    """Leaves only the vectors of answers that a lesson teaches which stays."""
+    from learning.memory.lesson_vectors import KnownAnswer, VectorFile  # brings torch
+
+    stays = [one for one in journal.standing() if one.prompt and one.id not in doomed.lessons]
+    VectorFile(home.lesson_vectors_path).drop_all_but(map(KnownAnswer.of, stays))
 
 
 def _remove_texts(files: Iterable[HomeFile], said: Texts) -> tuple[Path, ...]:

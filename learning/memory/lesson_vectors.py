@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from torch import Tensor
 from engine.encoder import SentenceEncoder, shipped_encoder, shipped_encoder_mark
 from engine.errors import CheckpointError
 from engine.storage.checkpoint import load_tensors, save_tensors
-from engine.storage.files import remove
+from learning.protocol.records import Lesson
 from learning.text.context import question_and_answer
 
 
@@ -37,6 +37,11 @@ class KnownAnswer:
     @property
     def text(self) -> str:
         return question_and_answer(self.question, self.answer)
+
+    @classmethod
+    def of(cls, lesson: Lesson) -> KnownAnswer:
+        """What a lesson with a prompt teaches."""
+        return cls(lesson.prompt[-1].text, lesson.answer)
 
 
 def lesson_vectors(encoder: SentenceEncoder, known: Sequence[KnownAnswer]) -> Tensor:
@@ -66,15 +71,32 @@ class VectorFile:
         """Writes these vectors, [S] each, and no others, if the file holds another one or lacks more than
         `spare` of them. Does nothing if the file cannot be written."""
         marks = {_mark(one): vector for one, vector in vectors.items()}
-        if self._there <= marks.keys() and len(marks) - len(self._there) <= self._spare:
+        there = self._there if self._path.exists() else frozenset()
+        if not there <= marks.keys() or len(marks) - len(there) > self._spare:
+            with contextlib.suppress(CheckpointError, OSError):
+                self._write(marks)
+
+    def drop_all_but(self, known: Iterable[KnownAnswer]) -> None:
+        """Takes the vectors of all other answers out of the file, or removes it if it cannot be written.
+        Raises OSError if it cannot be removed."""
+        wanted = set(map(_mark, known))
+        there = self._whole()
+        kept = {mark: vector for mark, vector in there.items() if mark in wanted}
+        if there and len(kept) == len(there):
             return
-        with contextlib.suppress(CheckpointError, OSError):
-            if marks:
-                record = {"encoder": shipped_encoder_mark(), "lines": " ".join(marks)}
-                save_tensors({"vectors": torch.stack([*marks.values()])}, self._path, record)
-            else:
-                remove(self._path)
-            self._there = frozenset(marks)
+        try:
+            self._write(kept)
+        except CheckpointError:
+            self._write({})
+
+    def _write(self, vectors: Mapping[str, Tensor]) -> None:
+        """{mark: [S]}. Raises CheckpointError, and OSError if a file without vectors cannot be removed."""
+        if vectors:
+            record = {"encoder": shipped_encoder_mark(), "lines": " ".join(vectors)}
+            save_tensors({"vectors": torch.stack([*vectors.values()])}, self._path, record)
+        elif not self._path.is_dir():  # a folder is not of this program
+            self._path.unlink(missing_ok=True)
+        self._there = frozenset(vectors)
 
     def _whole(self) -> dict[str, Tensor]:
         """{mark: [S]} of all that the file has."""
@@ -85,10 +107,9 @@ class VectorFile:
             size = shipped_encoder().size
         except CheckpointError:
             return {}
-        vectors = tensors["vectors"]
-        if vectors.shape[1:] != (size,) or not bool(vectors.isfinite().all()):
-            return {}
-        return dict(zip(record.get("lines", "").split(), vectors, strict=False))
+        marks, vectors = record.get("lines", "").split(), tensors["vectors"]
+        fits = vectors.dtype == torch.float32 and vectors.shape == (len(marks), size)
+        return dict(zip(marks, vectors, strict=True)) if fits and vectors.isfinite().all() else {}
 
 
 def _mark(known: KnownAnswer) -> str:

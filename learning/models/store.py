@@ -143,7 +143,7 @@ class ModelStore:
 
         Raises NotFound, and CheckpointError if the folder is incomplete or the copy cannot be written.
         """
-        given = Path(name_or_path).expanduser()
+        given = Path(os.path.abspath(Path(name_or_path).expanduser()))
         if given.resolve().parent == self._shipped.resolve() and (given / WEIGHTS).exists():
             name_or_path = given.resolve().name  # lessons must not change the installed program
         own = self._models / name_or_path

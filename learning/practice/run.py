@@ -219,9 +219,10 @@ class PracticeRun:
             outcome.accuracy_warm = outcome.accuracy_after
         elif not any(self._ends()):
             outcome.ended = "too_hard"
-            kept = "; what they taught is kept, undo takes it back" if outcome.saves else ""
+            kept = "; what warm-up taught is kept, /undo takes it back" if outcome.saves else ""
+            steps = "1 step" if last.step == 1 else f"{last.step} steps"
             outcome.why = (
-                f"too hard: after {last.step} steps of warm-up {success:.0%} of the answers are right; "
+                f"too hard: after {steps} of warm-up {success:.0%} of the answers are right; "
                 f"take easier settings, a larger model, or more warm-up{kept}"
             )
             return False

@@ -17,7 +17,7 @@ from learning.data.text_files import open_data, open_file, plain_suffix, text_li
 
 SUFFIXES = (".json", ".jsonl", ".parquet")
 """The first two may end in `.zst` or `.gz`."""
-INSTALL = "pip install 'vidya[practice]'"
+INSTALL = "in the folder of vidya: pip install '.[practice]'"
 Row = Mapping[str, Any]
 
 
@@ -35,9 +35,12 @@ def read_rows(path: Path) -> Iterator[tuple[str, Row]]:
             yield from read_rows(file)
         return
     readers = {".jsonl": _json_lines, ".json": _json, ".parquet": _parquet}
+    if not path.exists():
+        raise DataError(f"{path}: does not exist", "name a file or a folder that is there")
     reader = readers.get(plain_suffix(path))
     if reader is None:
-        raise DataError(f"{path}: is of no known kind", f"give a file of: {', '.join(SUFFIXES)}")
+        forms = f"{', '.join(SUFFIXES)} (the first two also as .zst or .gz)"
+        raise DataError(f"{path}: is of no known kind", f"give a file of: {forms}; or a folder")
     try:
         yield from reader(path)
     except OSError as error:

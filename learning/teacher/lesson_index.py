@@ -7,8 +7,8 @@
 Vectors are computed in pieces, so that an answer never waits for all of them. They are kept in the home:
 those of the book, which is the same for everybody, and those of the lessons, so that a command need not
 compute them each time. What no longer stands in the journal leaves the file with the next complete
-computation, and at once when it is forgotten (learning.lessons.forget). Left out: which lesson a question
-asks for (learning.teacher.recall).
+computation, and what is forgotten leaves it at once (learning.lessons.forget). Left out: which lesson a
+question asks for (learning.teacher.recall).
 """
 
 from __future__ import annotations
@@ -68,17 +68,16 @@ class LessonIndex:
         mark = self._journal.lessons_mark()
         if mark == self._mark:
             return
-        first = self._mark is None
-        self._mark, self.known, self._own_known = mark, None, None
+        self.known, self._own_known = None, None
         standing = self._journal.standing()
         self.lessons = recallable(standing)
         self.general = general_answers(standing)
         self.exact = {folded(question_of(lesson)): lesson for lesson in self.lessons}
         kinds = ((what_is_asked(question_of(lesson)), lesson) for lesson in self.lessons)
         self.of_kind = {asked: lesson for asked, lesson in kinds if asked}
-        self.own = [KnownAnswer(question_of(lesson), lesson.answer) for lesson in self.lessons]
+        self.own = [KnownAnswer.of(lesson) for lesson in self.lessons]
         self.folded = [folded(one.answer) for one in self.own]
-        if first:
+        if self._mark is None:
             self._vectors |= self._lesson_file.read(self.own)
         book = self._lines_of_book() if self.own else []
         if book and book != self._book:
@@ -87,6 +86,7 @@ class LessonIndex:
         self.general |= {folded(one.answer) for one in book}
         self.wanted = [*self.own, *(one for one in book if folded(one.question) not in self.exact)]
         self._vectors = self._of([*self.wanted, *self._book])
+        self._mark = mark
 
     def missing(self, wanted: Sequence[KnownAnswer]) -> list[KnownAnswer]:
         """What of it has no vector yet."""

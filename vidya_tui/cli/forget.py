@@ -97,11 +97,8 @@ def forget(
     if options.as_json:
         print_json({**done, "relearned": relearned, "waiting": waiting - relearned})
         return
-    erased = (
-        f"erased: {counted(done['forgotten'], 'ask, lesson or title', 'asks, lessons and titles')}"
-    )
-    lines = f", {counted(done['book_lines'], 'line')} of your book" if done["book_lines"] else ""
-    show(erased + lines)
+    lines = f"{counted(done['book_lines'], 'line')} of your book" if done["book_lines"] else ""
+    show(f"erased: {', '.join(filter(None, (_going(doomed), lines))) or 'nothing'}")
     if done["shortened"]:
         show(_staying(done["shortened"], "stayed", "stayed"))
     if keep_weights:
@@ -149,10 +146,13 @@ def _sure(journal: Journal, doomed: ErasurePlan) -> bool:
         say(f"and {counted(rest, 'other lesson')}")
     if doomed.shortened_lessons:
         say(_staying(doomed.shortened_lessons, "stays", "stay"))
-    what = f"{counted(len(doomed.asks), 'ask')} and {counted(len(doomed.lessons), 'lesson')}"
-    if doomed.titles:
-        what += f", and the titles of {counted(len(doomed.titles), 'conversation')}"
-    return sure(f"Erase {what}? This cannot be taken back.")
+    return sure(f"Erase {_going(doomed) or 'nothing of the journal'}? This cannot be taken back.")
+
+
+def _going(doomed: ErasurePlan) -> str:
+    """What is erased from the journal, in words; empty for nothing."""
+    counts = ((doomed.asks, "ask"), (doomed.lessons, "lesson"), (doomed.titles, "title"))
+    return ", ".join(counted(len(rows), name) for rows, name in counts if rows)
 
 
 def _staying(lessons: int, one: str, several: str) -> str:

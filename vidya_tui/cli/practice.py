@@ -201,14 +201,15 @@ def practice(
         done, stopped = _until_done(place, options)
         if again is not None and done.run is not None:
             _compare(again, done.run, options)
+        vain = done.ended == "too_few" and not done.saves
+        failed = vain or done.ended in ("rolled_back", "too_hard", "alarm")
         if options.as_json:
             print_json({"event": "done", **asdict(done)})
-        else:
-            show(practice_state.done(done))
+        elif not failed or done.accuracy_after is not None:  # why it failed is the error, below
+            show(practice_state.done(replace(done, why="") if failed else done))
         if stopped:
             raise KeyboardInterrupt
-        vain = done.ended == "too_few" and not done.saves
-        if vain or done.ended in ("rolled_back", "too_hard", "alarm"):
+        if failed:
             arms = request.arms or (arm_name(task, request.settings),)
             typed = shlex.join(word for arm in arms for word in split_typed(arm))
             next_step = practice_state.advice(done, f"vidya practice {typed} --warm-up")

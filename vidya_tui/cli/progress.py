@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
 
 from learning.journal.progress import as_csv, as_svg, read_progress, summary
+from learning.models.store import ModelStore
 from vidya_tui.cli.common import common, open_journal, print_json, say
 from vidya_tui.controller.export import check_free, write_export
 from vidya_tui.options import Options
@@ -24,7 +26,10 @@ def progress(csv_path: Path | None, svg_path: Path | None, force: bool, options:
     for path in (csv_path, svg_path):
         check_free(path, force=force)
     with open_journal(options) as journal:
-        found = read_progress(journal, Path(options.chosen_model).name)
+        model = os.path.basename(os.path.abspath(Path(options.chosen_model).expanduser()))
+        if options.model and model not in journal.measured_models():  # it may be removed since
+            ModelStore(options.home).info(options.model)
+        found = read_progress(journal, model)
     for path, text in ((csv_path, as_csv), (svg_path, as_svg)):
         if path is not None:
             write_export(path, text(found))
@@ -34,6 +39,7 @@ def progress(csv_path: Path | None, svg_path: Path | None, force: bool, options:
             for point in one.points:
                 print_json(
                     {
+                        "model": model,
                         "measure": one.measure.name,
                         "time": point.start,
                         "step": one.step,
@@ -45,5 +51,6 @@ def progress(csv_path: Path | None, svg_path: Path | None, force: bool, options:
                     }
                 )
     elif csv_path is None and svg_path is None:
+        click.echo(f"progress of {model}")
         for one in found:
             click.echo(summary(one))

@@ -56,7 +56,7 @@ def known(changes: Mapping[str, str]) -> tuple[dict[str, str], list[SettingsErro
     errors = []
     for name in changes:
         if name not in made:
-            near = difflib.get_close_matches(name, made, n=1, cutoff=0.5)
+            near = difflib.get_close_matches(name, made, n=1)
             advice = f"did you mean {near[0]}?" if near else f"choose of {', '.join(sorted(made))}"
             errors.append(_wrong(name, "there is nothing of that name", advice))
     return {name: keys for name, keys in changes.items() if name in made}, errors

@@ -124,7 +124,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "rate",
         "say how good the last answer was, and why; off withdraws it",
-        hint="good|bad|off [REASON]",
+        hint="good|bad|off [end|--from WORDS] [REASON]",
         values=("good", "bad", "off"),
         read=rating,
         when=lambda s: s.ratable,

@@ -315,6 +315,8 @@ class Controller:
         if argument is None and (other := self.other_undo()):
             return StatusMessage(f"{other}; /undo yes takes it back", trouble=True, stay=True)
         early = transcript.running_card(self.session) is not None
+        if not early and self.journal.last_lesson() is None:
+            return StatusMessage("there is nothing to undo")
         self.session.undo()
         self._note()
         return StatusMessage("the pick was taken back" if early else "taking the last lesson back")

@@ -48,7 +48,7 @@ class CorrectScreen(Steady, ModalScreen[Retyped]):
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="box", id="correct"):
-            hint = " (end: change this one)" if self._replace else ""
+            hint = " (End keeps this text)" if self._replace else ""
             title = f"What should the answer have been?{hint}"
             yield Static(title, markup=False, classes="title")
             yield Static(one_line(self._message, 300), markup=False, classes="quiet")

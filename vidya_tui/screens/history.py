@@ -59,6 +59,7 @@ class HistoryScreen(ListRoom[int | None, Conversation]):
         super().__init__(place, search)
         self._listing = Listing((), {})
         self._words: tuple[str, ...] = ()
+        self._erasing = set[int]()
 
     # ------------------------------------------------------------ what is shown
 
@@ -120,7 +121,11 @@ class HistoryScreen(ListRoom[int | None, Conversation]):
         return True
 
     def action_open(self) -> None:
-        if row := self.current():
+        if not (row := self.current()):
+            return
+        if row.id in self._erasing:
+            self.question.say("it is being erased", trouble=True)
+        else:
             self.dismiss(row.id)
 
     def action_leave(self) -> None:
@@ -166,6 +171,7 @@ class HistoryScreen(ListRoom[int | None, Conversation]):
     def _erase(self, conversation: int, *, keep_weights: bool = False) -> None:
         if self.place.session.conversation == conversation:
             self.place.controller.carry_out(RunCommand(find("new")))
+        self._erasing.add(conversation)
         self.question.say("erasing \u2026")
         self.place.teacher.send(Forget(conversation, keep_weights))
 
@@ -176,6 +182,7 @@ class HistoryScreen(ListRoom[int | None, Conversation]):
                 self._forgotten(event)
 
     def _forgotten(self, event: Forgotten) -> None:
+        self._erasing.discard(event.conversation)
         if event.trouble:
             self.question.ask(
                 f"{event.trouble}. Erase it from journal and book, and leave the weights?",

@@ -179,10 +179,11 @@ def sparkline(values: Sequence[float]) -> str:
 
 
 def table(one: Series) -> str:
-    """The points as lines of text, newest first."""
+    """The points as lines of text, newest first, under the measure's name."""
     if not one.points:
         return f"{one.measure.title}: nothing measured yet\n{one.measure.means}"
-    lines = []
+    several = any(point.count > 1 for point in one.points)
+    lines = [f"{one.measure.title}{', lowest to highest' if several else ''}"]
     for point in reversed(one.points):
         least, most = (number_words(v, one.measure.unit) for v in (point.least, point.most))
         between = f"  {least} to {most}" if point.count > 1 else ""

@@ -79,6 +79,12 @@ def advice(now: WelcomeState, keys: Keymap | None = None) -> Advice:
     question = one_line(lesson.prompt[-1].text, 40)
     if lesson.state == "waiting":
         return Advice(4, "This is being learned now: the weights of the model change.")
+    if lesson.state == "undone":
+        return Advice(
+            4,
+            f"You took that back: Vidya is as it was before. {more} shows all the rest.",
+            last=True,
+        )
     if lesson.state != "learned":
         return Advice(
             4,

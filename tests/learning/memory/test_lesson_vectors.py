@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from engine.encoder import shipped_encoder
+from engine.errors import CheckpointError
 from learning.memory import lesson_vectors as module
 from learning.memory.lesson_vectors import (
     KnownAnswer,
@@ -64,6 +65,9 @@ def test_vectors_are_kept_of_each_line_and_of_this_encoder(
     assert VectorFile(path).read([DOG]) == {}, "of another size"
     VectorFile(path).keep({one: vector / 0.0 for one, vector in vectors.items()})
     assert VectorFile(path).read([DOG]) == {}, "not finite"
+    for other in (torch.float64, torch.float8_e4m3fn, torch.int64):
+        VectorFile(path).keep({one: vector.to(other) for one, vector in vectors.items()})
+        assert VectorFile(path).read([DOG]) == {}, other
     VectorFile(tmp_path / "nowhere" / "vectors.safetensors").keep(vectors)  # it cannot be written
 
 
@@ -85,4 +89,43 @@ def test_a_few_new_vectors_are_not_worth_a_writing_and_a_line_that_is_gone_is(
     again.keep(vectors_of(DOG))
     assert VectorFile(path).read([SISTER]) == {}, "what it holds is known from reading it"
     again.keep({})
+    assert not path.exists()
+    again.keep(vectors_of(JOB, DOG))
+    path.unlink()
+    again.keep(vectors_of(JOB, DOG))
+    assert path.exists(), "it is written again if it is gone"
+
+
+def test_what_is_dropped_leaves_the_file_and_the_rest_stays(tmp_path: Path) -> None:
+    path = tmp_path / "vectors.safetensors"
+    VectorFile(path).drop_all_but([JOB])
+    assert not path.exists()
+    VectorFile(path).keep(vectors_of(JOB, DOG, SISTER))
+    VectorFile(path).drop_all_but([SISTER, JOB])
+    assert VectorFile(path).read([JOB, DOG, SISTER]).keys() == {JOB, SISTER}
+    written = path.stat().st_mtime_ns
+    VectorFile(path).drop_all_but([SISTER, JOB, DOG])
+    assert path.stat().st_mtime_ns == written, "nothing is to be dropped"
+    VectorFile(path).drop_all_but([])
+    assert not path.exists()
+    path.write_bytes(b"damaged")
+    VectorFile(path).drop_all_but([JOB])
+    assert not path.exists(), "nobody knows what is in it"
+    path.mkdir()
+    (path / "mine.txt").touch()
+    VectorFile(path).drop_all_but([JOB])
+    assert (path / "mine.txt").exists(), "a folder is not of this program"
+
+
+def test_a_file_that_cannot_be_written_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "vectors.safetensors"
+    VectorFile(path).keep(vectors_of(JOB, DOG))
+
+    def full(*_: object) -> None:
+        raise CheckpointError("the disk is full", "make room")
+
+    monkeypatch.setattr(module, "save_tensors", full)
+    VectorFile(path).drop_all_but([JOB])
     assert not path.exists()

@@ -98,8 +98,9 @@ def test_a_pipe_is_refused_unread(tmp_path: Path) -> None:
 
 
 def test_what_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="cannot be read"):
-        rows(tmp_path / "none.jsonl")
+    for name in ("none.jsonl", "none"):
+        with pytest.raises(DataError, match=f"{name}: does not exist"):
+            rows(tmp_path / name)
     with pytest.raises(DataError, match="holds no data"):
         rows(tmp_path)
 
@@ -134,12 +135,12 @@ def test_without_a_network_or_the_package_it_says_what_to_do(
     with pytest.raises(DataError, match="owner/set cannot be fetched .*no route.*--data"):
         hub_folder("owner/set", [])
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(ConfigError, match=r"pip install 'vidya\[practice\]'"):
+    with pytest.raises(ConfigError, match=r"pip install '.\[practice\]'"):
         hub_folder("owner/set", [])
 
 
 def test_parquet_without_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     (tmp_path / "a.parquet").write_bytes(b"")
-    with pytest.raises(ConfigError, match=r"pip install 'vidya\[practice\]'"):
+    with pytest.raises(ConfigError, match=r"pip install '.\[practice\]'"):
         rows(tmp_path / "a.parquet")

@@ -8,7 +8,9 @@ import pytest
 from torch import Tensor
 
 from engine.encoder import SentenceEncoder
+from engine.errors import JournalError
 from learning.home import Home
+from learning.lessons.forget import forget
 from learning.memory.lesson_vectors import KnownAnswer, VectorFile
 from learning.protocol.records import Lesson
 from learning.teacher import lesson_index as module
@@ -120,6 +122,39 @@ def test_a_lesson_that_is_gone_leaves_the_file(tiny_place: Place, recall: Lesson
         journal.retract(one.id)
     next_start(tiny_place, recall).prepare()
     assert not home.lesson_vectors_path.exists()
+
+
+def test_what_is_forgotten_leaves_the_file_at_once_and_the_rest_stays(
+    tiny_place: Place, recall: LessonRecall
+) -> None:
+    home, _, journal = tiny_place
+    dog, *others = teach(journal, DOG_LESSON, *many(PIECE), learned=True)
+    recall.prepare()
+    (sister,) = teach(journal, SISTER_LESSON, learned=True)
+    recall.prepare()
+    assert kept(home, dog, *others) == PIECE + 1 and kept(home, sister) == 0, "one is spare"
+    forget(home, journal, journal.to_forget(lesson=sister.id))
+    recall.prepare()
+    assert kept(home, dog, *others) == PIECE + 1
+    forget(home, journal, journal.to_forget(lesson=dog.id))
+    assert kept(home, dog) == 0 and kept(home, *others) == PIECE
+    recall.prepare()
+    assert kept(home, dog) == 0 and kept(home, *others) == PIECE
+
+
+def test_a_reading_that_breaks_off_is_begun_again(
+    tiny_place: Place, recall: LessonRecall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    teach(tiny_place[2], DOG_LESSON, learned=True)
+
+    def breaks(*_: object) -> None:
+        raise JournalError("the journal cannot be read", "look at the disk")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "general_answers", breaks)
+        with pytest.raises(JournalError):
+            recall.find(ASKED)
+    assert recall.find(ASKED) is not None
 
 
 def test_what_lessons_say_is_folded_once(

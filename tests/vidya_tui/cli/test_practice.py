@@ -73,7 +73,7 @@ def test_practice_says_what_it_does_in_plain_words(gym: Shell) -> None:
 @pytest.mark.slow
 def test_what_is_too_hard_ends_with_advice(gym: Shell) -> None:
     said = gym.fails("practice", "hard", "--steps", "9", "--no-warm-up")
-    assert "no group has a right answer" in said
+    assert said.count("no group has a right answer") == 1
     assert "vidya practice hard --warm-up begins with worked examples" in said
 
 

@@ -86,6 +86,11 @@ def test_five_answers_a_pick_and_the_end(tmp_path: Path) -> None:
     assert "<|user|> hello <|assistant|> three" in book
 
 
+def test_without_a_lesson_there_is_nothing_to_undo(tmp_path: Path) -> None:
+    lines, _ = talk(tmp_path, "hello", "/undo")
+    assert "there is nothing to undo" in lines and "taking the last lesson back" not in lines
+
+
 def test_correct_rate_undo_new(tmp_path: Path) -> None:
     lines, journal = talk(
         tmp_path, "hello", "/correct Hello!", "/rate good", "/rate off", "/undo", "/new", "again"
@@ -140,7 +145,7 @@ def test_help_lists_what_works_here(tmp_path: Path) -> None:
         "/edit TEXT: say your last message",
         "/history [WORDS|#N]:",
         "/help: this list",
-        "/rate good|bad|off [REASON]:",
+        "/rate good|bad|off [end|--from WORDS] [REASON]:",
         "/train [EPOCHS]:",
         "/undo:",
         "/new:",

@@ -139,6 +139,8 @@ def test_weights_that_cannot_go_back_are_kept_if_the_owner_says_so(tmp_path: Pat
         await stage.sees("y yes")
         await stage.press("y")
         await stage.sees("erasing")
+        await stage.press("enter")
+        await stage.sees("it is being erased")
         stage.teacher.on_event = hear
         stage.hear(Forgotten(number, trouble="10m: no weights without lesson 2 are left"))
         await stage.sees("leave the weights?")

@@ -81,10 +81,14 @@ def test_plots_are_drawn_without_colours_too(
 def test_the_shell_tells_and_writes_it(shell: Shell, tmp_path: Path) -> None:
     journal = shell.journal()
     days(journal, "book_recall", 0.5, 0.75)
+    journal.add_measure("owner_nll", 1.5, "removed since")
     journal.close()
     assert "book recall: 75.0 %" in shell.run("journal", "progress").stdout
     rows = shell.rows("journal", "progress")
     assert [row["mean"] for row in rows] == [0.5, 0.75]
+    rows = shell.rows("journal", "progress", "--model", "removed since")
+    assert [(row["model"], row["mean"]) for row in rows][-1] == ("removed since", 1.5)
+    assert "does not exist" in shell.fails("journal", "progress", "--model", "nosuch")
     table, picture = tmp_path / "p.csv", tmp_path / "p.svg"
     result = shell.run("journal", "progress", "--csv", str(table), "--svg", str(picture))
     assert result.stdout == ""

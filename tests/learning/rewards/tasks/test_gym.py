@@ -256,7 +256,9 @@ def test_the_same_seed_gives_the_same_problems(sandbox: Sandbox) -> None:
 
 def test_without_reasoning_gym_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gym.importlib.util, "find_spec", lambda _: None)
-    with pytest.raises(ConfigError, match=r"reasoning-gym; pip install 'vidya\[practice\]'"):
+    with pytest.raises(
+        ConfigError, match=r"reasoning-gym; in the folder of vidya: pip install '.\[practice\]'"
+    ):
         find_task("gym/maze")
 
 
