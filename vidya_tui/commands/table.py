@@ -372,6 +372,7 @@ class Key:
 KEYS: tuple[Key, ...] = (
     Key("", "enter", "send"),
     Key("newline", "ctrl+j,shift+enter,alt+enter", "a new line (the first works in any terminal)"),
+    Key("", "ctrl+s", "save a correction (f2) or an entry of the book"),
     Key(
         "",
         "1 \u2026 9",
