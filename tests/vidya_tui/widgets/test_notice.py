@@ -3,30 +3,55 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from textual.timer import Timer
 
 from tests.stage import Stage, play
-from vidya_tui.widgets import notice as module
+from vidya_tui.widgets.notice import READ_IN_A_SECOND, SECONDS, Notice
 
 LONG = "a file cannot be written; " * 14 + "make room first"
 
 
-@pytest.mark.slow
 def test_a_long_notice_is_seen_whole_and_for_longer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "SECONDS", 0.1)
-    monkeypatch.setattr(module, "READ_IN_A_SECOND", len(LONG))
+    stays = list[float]()
+    real = Notice.set_timer
+
+    def recorded(notice: Notice, seconds: float, *rest: Any, **more: Any) -> Timer:
+        stays.append(seconds)
+        return real(notice, seconds, *rest, **more)
+
+    monkeypatch.setattr(Notice, "set_timer", recorded)
 
     async def scenario(stage: Stage) -> None:
         notice = stage.app.chat.notice
+        await stage.say("hello")
+        await stage.sees("five answers")
+        stays.clear()
         notice.say("short")
-        await stage.until(lambda: not notice.display)
+        await stage.sees("short")
         notice.say(LONG, trouble=True)
         await stage.sees("make room first")
-        await stage.pilot.pause(0.3)
-        assert notice.display, "it is not read yet"
-        await stage.until(lambda: not notice.display)
+        notice.say("until the next one", stay=True)
+        assert stays == [SECONDS, len(LONG) / READ_IN_A_SECOND]
+        assert len(LONG) / READ_IN_A_SECOND > SECONDS
 
     play(scenario, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [(40, 12), (40, 17), (40, 18), (40, 22), (80, 24)])
+def test_a_long_notice_leaves_the_prompt_its_place(tmp_path: Path, size: tuple[int, int]) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say("hello")
+        await stage.sees("12345 pick")
+        stage.app.chat.notice.say(LONG, trouble=True)
+        stage.app.chat.prompt.text = "one\ntwo"
+        await stage.sees("a file cannot be written")
+        await stage.pilot.pause()
+        assert stage.app.chat.prompt.region.bottom < size[1], "the keys are below it"
+
+    play(scenario, tmp_path, size=size)

@@ -68,7 +68,7 @@ class ChatScreen(Steady, Screen[None]):
     """The conversation, the candidates, the prompt and the learning panel."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (120, "-wide")]
-    VERTICAL_BREAKPOINTS = [(0, "-lowest"), (17, "-low"), (30, "-tall")]
+    VERTICAL_BREAKPOINTS = [(0, "-lowest"), (17, "-low"), (22, "-fair"), (30, "-tall")]
 
     class Wanted(Message):
         """The owner asked for a screen that the app opens."""
