@@ -58,7 +58,7 @@ def test_a_run_whose_data_cannot_be_read_does_not_begin(
 ) -> None:
     room.teacher.send(Practise(task, data=str(tmp_path / "none.jsonl"), steps=1))
     failed = room.until(Failed)[-1]
-    assert isinstance(failed, Failed) and "none.jsonl: cannot be read" in failed.what
+    assert isinstance(failed, Failed) and "none.jsonl: does not exist" in failed.what
     assert practice_entries(room.journal) == [], "no run is in the list"
 
 

@@ -84,7 +84,7 @@ def test_help_lists_every_command_and_key(tmp_path: Path) -> None:
         await stage.press("escape")
         await stage.sees("Say something, or / for commands")
 
-    play(scenario, tmp_path, size=(100, 90))
+    play(scenario, tmp_path, size=(100, 96))
 
 
 def test_the_palette_offers_what_works_now(tmp_path: Path) -> None:
