@@ -287,8 +287,8 @@ class Journal(JudgementJournal):
 
     def measures(self, name: str, model: str | None = None) -> list[tuple[float, float]]:
         """All (seconds since the epoch, value) of a measure, oldest first. "loss" is the loss of all
-        recorded steps except those of practice. model: only of this model, and of rows from before models
-        were kept."""
+        recorded steps except those of practice. model: only its values, and those from before the
+        journal kept the model."""
         if name == "loss":
             sql = f"SELECT created, loss FROM steps WHERE loss IS NOT NULL AND kind != 'practice' AND {_OF}"
             return [*self.rows(f"{sql} ORDER BY id", model)]

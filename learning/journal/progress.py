@@ -143,8 +143,8 @@ class Series:
 
 
 def read_progress(journal: Source, model: str | None) -> list[Series]:
-    """All measures, including those without a measurement. model: only of this model, as far as it is known
-    which was measured; None: of all."""
+    """All measures, including those without a measurement. model: only its values, and those from before the
+    journal kept the model; None: the values of all models."""
     return [series(measure, measure.read(journal, model)) for measure in MEASURES]
 
 

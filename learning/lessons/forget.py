@@ -220,7 +220,7 @@ def _clear(folder: Path, journal: Journal, doomed: ErasurePlan, files: Sequence[
 
 
 def _drop_vectors(home: Home, journal: Journal, doomed: ErasurePlan) -> None:
-    """Leaves only the vectors of answers that a lesson teaches which stays."""
+    """Keeps only the vectors of the lessons that stay."""
     from learning.memory.lesson_vectors import KnownAnswer, VectorFile  # brings torch
 
     stays = [one for one in journal.standing() if one.prompt and one.id not in doomed.lessons]

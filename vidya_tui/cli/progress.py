@@ -22,7 +22,7 @@ from vidya_tui.options import Options
 def progress(csv_path: Path | None, svg_path: Path | None, force: bool, options: Options) -> None:
     """Shows how the model does over time: recall, loss, reward, ratings, picks, your words.
 
-    All but ratings and picks are of the chosen model alone; another: --model."""
+    Ratings and picks are of all models, the rest is of the chosen one; --model chooses another."""
     for path in (csv_path, svg_path):
         check_free(path, force=force)
     with open_journal(options) as journal:
