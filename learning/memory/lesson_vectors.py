@@ -52,8 +52,8 @@ def lesson_vectors(encoder: SentenceEncoder, known: Sequence[KnownAnswer]) -> Te
 
 
 class VectorFile:
-    """A file with the vectors of known answers, made by the shipped encoder. It holds hashes of the texts, not
-    the texts. A file that is missing, damaged or of another encoder counts as empty."""
+    """A file with the vectors of known answers, made by the shipped encoder. It holds hashes of the texts,
+    not the texts. A file that is missing, damaged or of another encoder counts as empty."""
 
     def __init__(self, path: Path, spare: int = 0) -> None:
         """spare: number of new vectors that are not worth writing the file again."""
