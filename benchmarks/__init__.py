@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from engine.errors import NotFound
+from engine.storage.files import absolute
 
 FOLDER = Path(__file__).resolve().parent
 DATA = FOLDER / "data"
@@ -99,7 +100,7 @@ class BenchOptions:
     def model_name(self) -> str | None:
         """What reports call the model: its name; of a folder, the last part alone. None if none was asked
         for."""
-        return Path(os.path.abspath(Path(self.model).expanduser())).name if self.model else None
+        return absolute(self.model).name if self.model else None
 
     def stem(self, name: str) -> str:
         """The name of a benchmark's files, with that of the model if one was asked for."""

@@ -71,6 +71,11 @@ def last_change(path: Path) -> float:
     return max(one.lstat().st_mtime for one in found)
 
 
+def absolute(path: str | Path) -> Path:
+    """The path from the root, without "~", "." and ".."; links stay links."""
+    return Path(os.path.abspath(Path(path).expanduser()))
+
+
 def remove(path: Path) -> None:
     """Removes a file, a link (not its target) or a folder with its contents. Does nothing if the path does
     not exist. Raises OSError."""

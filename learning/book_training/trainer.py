@@ -40,7 +40,7 @@ class BookTrainer:
 
     def __init__(self, transaction: WeightTransaction, tokenizer: Tokenizer) -> None:
         self._transaction, self._tokenizer = transaction, tokenizer
-        self._journal = transaction.journal
+        self._journal, self._model = transaction.journal, transaction.weights.folder.name
 
     def train(
         self,
@@ -133,8 +133,7 @@ class BookTrainer:
             outcome = self._transaction.attempt(steps, judge, moved.trainable)
             if outcome.kept:
                 if plan and plan.folder and isinstance(moved, AdapterWeights):
-                    base = self._transaction.weights.folder.name
-                    moved.adapters.save(plan.folder, base=base)
+                    moved.adapters.save(plan.folder, base=self._model)
                 self._published(course, outcome.result.after[:count])
             elif goes_on := stop() and keeper.has_steps:
                 keeper.leave()
@@ -150,7 +149,7 @@ class BookTrainer:
                 self._journal.set_lesson_state(lesson.id, "waiting")
         self._transaction.caches.forget()
         if not book and recall is not None:  # recall of another book says nothing about Vidya's own
-            self._journal.add_measure("book_recall", recall, self._transaction.weights.folder.name)
+            self._journal.add_measure("book_recall", recall, self._model)
         return TrainDone(
             epochs=last.epoch,
             steps=last.step,
@@ -177,7 +176,7 @@ class BookTrainer:
                 self._journal.set_lesson_state(lesson.id, state)
         if course.lessons:
             share = sum(known[example.ids] for _, example in course.lessons) / len(course.lessons)
-            self._journal.add_measure("lessons_known", share, self._transaction.weights.folder.name)
+            self._journal.add_measure("lessons_known", share, self._model)
 
 
 def _agreeing(

@@ -20,6 +20,7 @@ from engine.storage.checkpoint_check import check_model
 from engine.storage.checkpoint_files import WEIGHTS, read_metadata
 from engine.storage.disk import demand_room, unwritable
 from engine.storage.files import (
+    absolute,
     copy_atomically,
     is_leftover,
     new_folder,
@@ -143,7 +144,7 @@ class ModelStore:
 
         Raises NotFound, and CheckpointError if the folder is incomplete or the copy cannot be written.
         """
-        given = Path(os.path.abspath(Path(name_or_path).expanduser()))
+        given = absolute(name_or_path)
         if given.resolve().parent == self._shipped.resolve() and (given / WEIGHTS).exists():
             name_or_path = given.resolve().name  # lessons must not change the installed program
         own = self._models / name_or_path

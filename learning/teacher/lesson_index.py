@@ -4,11 +4,10 @@
     index.finish()
     cosines = index.known @ shipped_encoder().encode(["my dog is called what?"])[0]
 
-Vectors are computed in pieces, so that an answer never waits for all of them. They are kept in the home:
-those of the book, which is the same for everybody, and those of the lessons, so that a command need not
-compute them each time. What no longer stands in the journal leaves the file with the next complete
-computation, and what is forgotten leaves it at once (learning.lessons.forget). Left out: which lesson a
-question asks for (learning.teacher.recall).
+Vectors are computed in pieces, so that an answer never waits for all of them. The home keeps them, in one
+file for the book and one for the lessons, so that the next start does not compute them again. When all are
+computed, the vectors of lessons that no longer stand leave the file; `forget` takes a lesson's out at once
+(learning.lessons.forget). Left out: which lesson a question asks for (learning.teacher.recall).
 """
 
 from __future__ import annotations
@@ -44,7 +43,6 @@ class LessonIndex:
         self._book_file = VectorFile(learner.home.book_vectors_path)
         self._book: list[KnownAnswer] = []
         """The lines of the shipped book; empty while there are no lessons."""
-        self._own_known: Tensor | None = None
         self.lessons: list[Lesson] = []
         """Those that stand and may be recalled."""
         self.own: list[KnownAnswer] = []
@@ -68,7 +66,7 @@ class LessonIndex:
         mark = self._journal.lessons_mark()
         if mark == self._mark:
             return
-        self.known, self._own_known = None, None
+        self.known = None
         standing = self._journal.standing()
         self.lessons = recallable(standing)
         self.general = general_answers(standing)
@@ -105,12 +103,13 @@ class LessonIndex:
             pass
 
     def step(self) -> bool:
-        """Computes a piece of what is missing; writes the files when that was all. Returns False when nothing
-        was missing. Raises like `finish`."""
+        """Computes a piece of what is missing, and writes the files once nothing is. Returns False when
+        nothing was missing. Raises like `finish`."""
         self.refresh()
         if not self.own:
             self._lesson_file.keep({})
-        if self.known is not None or not self.own:
+            return False
+        if self.known is not None:
             return False
         if missing := self.missing(self.wanted)[:PIECE]:
             self.add(missing)
@@ -121,10 +120,10 @@ class LessonIndex:
         return True
 
     def own_known(self) -> Tensor:
-        """[len(own), S]; none of them is missing."""
-        if self._own_known is None:
-            self._own_known = torch.stack([self._vectors[one] for one in self.own])
-        return self._own_known
+        """[len(own), S]; none of them is missing, but lines of the book may be."""
+        if self.known is not None:
+            return self.known[: len(self.own)]
+        return torch.stack([self._vectors[one] for one in self.own])
 
     def _of(self, lines: Sequence[KnownAnswer]) -> dict[KnownAnswer, Tensor]:
         return {one: self._vectors[one] for one in lines if one in self._vectors}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
 
+from engine.storage.files import absolute
 from learning.journal.progress import as_csv, as_svg, read_progress, summary
 from learning.models.store import ModelStore
 from vidya_tui.cli.common import common, open_journal, print_json, say
@@ -26,7 +26,7 @@ def progress(csv_path: Path | None, svg_path: Path | None, force: bool, options:
     for path in (csv_path, svg_path):
         check_free(path, force=force)
     with open_journal(options) as journal:
-        model = os.path.basename(os.path.abspath(Path(options.chosen_model).expanduser()))
+        model = absolute(options.chosen_model).name
         if options.model and model not in journal.measured_models():  # it may be removed since
             ModelStore(options.home).info(options.model)
         found = read_progress(journal, model)

@@ -1,1 +1,1 @@
-"""Reads questions: is a message a question, whom is it about, and what kind of answer does it want?"""
+"""Reads questions: whether a message is one, whom it is about, and what kind of answer it asks for."""

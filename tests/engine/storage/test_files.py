@@ -14,6 +14,7 @@ from engine.model import Model
 from engine.storage.checkpoint import load_model, save_config, save_model, save_tensors
 from engine.storage.checkpoint_files import WEIGHTS
 from engine.storage.files import (
+    absolute,
     copy_atomically,
     is_leftover,
     new_folder,
@@ -23,6 +24,17 @@ from engine.storage.files import (
 from engine.tokenizers.load import load_tokenizer
 from engine.tokenizers.tokenizer import Tokenizer
 from personality.book import append_entry
+
+
+def test_a_path_from_the_root_has_a_name_and_keeps_its_links(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    monkeypatch.chdir(tmp_path / "real")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert absolute(".") == tmp_path / "real" and absolute("../link/.") == tmp_path / "link"
+    assert absolute("~/link") == tmp_path / "link"
 
 
 def test_writing_atomically_keeps_permissions_and_links(tmp_path: Path) -> None:

@@ -104,16 +104,24 @@ def test_asks_of_format_1_find_what_they_went_on_from(old: Path) -> None:
     ]
 
 
+def written_in(number: int, path: Path, *statements: str) -> Journal:
+    """A journal that was written in the format of this number, opened now."""
+    connection = connect(path)
+    migrate(connection, path, MIGRATIONS[:number])
+    for statement in statements:
+        connection.execute(statement)
+    connection.close()
+    return Journal(path)
+
+
 def test_answers_of_practice_before_format_8_count_as_whole(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite3"
-    connection = connect(path)
-    migrate(connection, path, MIGRATIONS[:7])
-    connection.execute("INSERT INTO practices VALUES (1, 'sums', '{}', NULL, 1.0)")
-    connection.execute(
-        "INSERT INTO practice_samples VALUES (1, 3, '1+1', '2', 1.0, '{}', NULL, 1.0)"
+    journal = written_in(
+        7,
+        path,
+        "INSERT INTO practices VALUES (1, 'sums', '{}', NULL, 1.0)",
+        "INSERT INTO practice_samples VALUES (1, 3, '1+1', '2', 1.0, '{}', NULL, 1.0)",
     )
-    connection.close()
-    journal = Journal(path)
     assert practice_samples(journal, 1) == [PracticeSample(3, "1+1", "2", 1.0, {}, truncated=False)]
     journal.close()
     assert [copy.name for copy in backups(path)] == ["journal.sqlite3.before-8"]
@@ -186,17 +194,12 @@ def test_processes_that_open_a_new_journal_at_once_agree(tmp_path: Path) -> None
 
 
 def test_what_was_measured_before_format_10_is_of_every_model(tmp_path: Path) -> None:
-    path = tmp_path / "journal.sqlite3"
-    connection = connect(path)
-    migrate(connection, path, MIGRATIONS[:9])
-    connection.execute(
-        "INSERT INTO measures (name, value, created) VALUES ('book_recall', 0.5, 1.0)"
+    journal = written_in(
+        9,
+        tmp_path / "journal.sqlite3",
+        "INSERT INTO measures (name, value, created) VALUES ('book_recall', 0.5, 1.0)",
+        "INSERT INTO steps (kind, loss, batch, seconds, created) VALUES ('pick', 2.5, 32, 0.1, 1.0)",
     )
-    connection.execute(
-        "INSERT INTO steps (kind, loss, batch, seconds, created) VALUES ('pick', 2.5, 32, 0.1, 1.0)"
-    )
-    connection.close()
-    journal = Journal(path)
     for model in (None, "10m"):
         assert journal.measures("book_recall", model) == [(1.0, 0.5)]
         assert journal.measures("loss", model) == [(1.0, 2.5)]
@@ -205,14 +208,12 @@ def test_what_was_measured_before_format_10_is_of_every_model(tmp_path: Path) ->
 
 def test_lessons_before_format_9_were_not_measured(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite3"
-    connection = connect(path)
-    migrate(connection, path, MIGRATIONS[:8])
-    connection.execute(
+    journal = written_in(
+        8,
+        path,
         "INSERT INTO lessons (kind, prompt, answer, rejected, weight, state, created)"
-        """ VALUES ('example', '[["user", "a"]]', 'b', '[]', 1.0, 'learned', 1.0)"""
+        """ VALUES ('example', '[["user", "a"]]', 'b', '[]', 1.0, 'learned', 1.0)""",
     )
-    connection.close()
-    journal = Journal(path)
     assert understandings(journal, [1]) == {}
     (one,) = taught(journal, [1])
     assert (one.understanding, one.measured) == (Understanding(), None)
