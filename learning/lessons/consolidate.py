@@ -3,7 +3,8 @@ in other words.
 
 It uses interleaved replay: a broken example, or a lesson that is not yet known in other words, is trained
 again together with remembered examples. It saves no snapshots, because many pauses would push out the
-snapshots that an undo needs.
+snapshots that an undo needs. It also draws some of the own talk anew: what the anchor uses for long the model
+learns by heart, and drifts on all other talk (benchmarks/results/long_life.md).
 """
 
 from __future__ import annotations
@@ -40,6 +41,9 @@ LOOKED_AT = 10
 """Most wordings measured for each revisited lesson."""
 TOGETHER = 8
 """Most unknown wordings that a revisit rehearses together."""
+RENEWALS = 32
+"""Most renewals of own talk that wait for a pause; one for each new lesson. So many replace all rows once, in
+the mean, at 10M."""
 REHEARSED = "rehearsed in other words"
 """Note of what is published after a rehearsal or a revisit."""
 AVOIDED = 128
@@ -72,6 +76,7 @@ class Consolidator:
         self._given_up: set[tuple[int, ...]] = set()
         self._fresh: list[Rehearsal] = []
         self._revisits = 0
+        self._renewals = 0
         self._listened = -1
         """Version of the weights that was checked and gives no rejected answer."""
 
@@ -83,6 +88,7 @@ class Consolidator:
         self._fresh = [x for x in self._fresh if lesson is None or x.lesson != lesson]
         self._fresh.append(Rehearsal(example, lesson, others=others))
         self._revisits = REVISITS
+        self._renewals = min(self._renewals + 1, RENEWALS)
 
     def avoid(self, examples: Iterable[Example]) -> None:
         """Cancels rehearsals of these answers, which are now rejected."""
@@ -100,8 +106,8 @@ class Consolidator:
 
     def catch_up(self) -> bool:
         """Does one small piece of work: measures the examples with the oldest measurements, then repairs
-        broken ones, or rehearses the latest lesson in other words, or trains against a rejected answer that
-        came back. Returns False when nothing is left to do.
+        broken ones, or rehearses the latest lesson in other words, or renews own talk, or trains against a
+        rejected answer that came back. Returns False when nothing is left to do.
 
         A lesson measures only the examples that it is likely to have broken; this finds the others.
         """
@@ -110,7 +116,7 @@ class Consolidator:
         overdue = tracker.overdue(memory, PIECE)
         tracker.measure(caches.upper, overdue, pause=transaction.pause)
         lost = [e for e in tracker.lost(memory) if e.ids not in self._given_up]
-        if not (lost or self._fresh or self._revisits):
+        if not (lost or self._fresh or self._revisits or self._renewals):
             return self._avoid_again() or bool(overdue)
         self._tell(LearnerState("consolidating", book_recall=caches.book_recall))
         if lost:
@@ -119,8 +125,11 @@ class Consolidator:
                 self._given_up.add(lost[0].ids)
         elif self._fresh:
             self._rehearse(self._fresh[-1])
-        else:
+        elif self._revisits:
             self._revisit()
+        else:
+            self._renewals -= 1
+            caches.renew_talk(transaction.rng)
         caches.tidy()  # hardly any wording comes again
         return True
 

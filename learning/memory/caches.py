@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from engine.errors import CheckpointError
+from engine.packed import replaced
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example
 from learning.home import Home
@@ -19,9 +20,10 @@ from learning.journal.journal import Journal
 from learning.memory.book_rows import BookRow, book_paths, book_rows
 from learning.memory.build import build_replay
 from learning.memory.margins import Margin, MarginTracker
+from learning.memory.own_talk import renewed_talk, write_talk
 from learning.memory.packed_rows import upper_model
 from learning.memory.prefix_cache import LARGE, PrefixCache, UpperModel
-from learning.memory.reference import AnchorReference, open_reference, weights_mark
+from learning.memory.reference import KeptReference, open_reference, weights_mark
 from learning.memory.replay import Replay
 from learning.memory.rewording import reworded, unseen
 from learning.models.weights import Weights
@@ -55,7 +57,7 @@ class LearnerCaches:
         """Of both books, as they were last read."""
         self._replay: Replay | None = None
         self._trunk: PrefixCache | None = None
-        self._reference: AnchorReference | None = None
+        self._reference: KeptReference | None = None
         self._tracker = MarginTracker()
         self._on_forget: list[Callable[[], None]] = []
 
@@ -112,7 +114,7 @@ class LearnerCaches:
         return upper_model(self._weights.model, self.trunk, start)
 
     @property
-    def reference(self) -> AnchorReference:
+    def reference(self) -> KeptReference:
         """How the model's own talk was predicted, captured when all weights were last trained."""
         if self._reference is None:
             self._reference = open_reference(
@@ -155,6 +157,21 @@ class LearnerCaches:
         drawn = unseen(self.tokenizer, example, self._weights.model.config.context)
         claimed = {e.prompt for e in self.replay.memory}
         return [e for e in drawn if e.prompt not in claimed][:count]
+
+    def renew_talk(self, rng: random.Random) -> bool:
+        """Replaces some rows of own talk by new ones, said by the model as it was for the reference. Returns
+        False if the reference's file lacks the matrices for that, as files of earlier versions do."""
+        matrices, published = self.reference.matrices(), self._weights.published.model
+        if not matrices:
+            return False
+        cast = {k: x.to(published.device, published.dtype) for k, x in matrices.items()}
+        speaker = replaced(published, cast)
+        talk = renewed_talk(speaker, self.tokenizer, self.replay.talk, rng, pause=self._pause)
+        self.reference.follow(talk, matrices, pause=self._pause)
+        self.replay.talk = talk
+        write_talk(talk, self._weights.folder)
+        self.tidy()
+        return True
 
     def margins(self) -> MarginState:
         """A copy of the margins, for `restore`."""

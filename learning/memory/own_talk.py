@@ -10,7 +10,7 @@ import contextlib
 import copy
 import json
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import torch
@@ -66,6 +66,11 @@ LONGEST_MESSAGE = 20
 Instruction models write messages of a paragraph, and a row without an answer anchors nothing."""
 
 
+RENEWED = 24
+"""Rows of own talk that are dreamt anew at a time: half a second at 10M, five at 135M. A quarter as many take
+nearly as long."""
+
+
 CACHE_BYTES = 1 << 30
 """Most bytes of keys and values of the rows that are sampled at a time."""
 
@@ -94,15 +99,43 @@ def own_talk(model: Model, tokenizer: Tokenizer, folder: Path) -> list[Example]:
     drawing = model
     if model.config.parameters > LARGE:  # in the numbers that answer fastest, four times as fast
         drawing = copy.deepcopy(model).to(fast_dtype(model.device.type)).requires_grad_(False)
-    talk = generate_talk(drawing, tokenizer, rows, TALK_LENGTH, torch.Generator().manual_seed(0))
-    del drawing
-    length = min(LOOK_BACK_LENGTH, model.config.context)
-    talk += recall_talk(tokenizer, rows // LOOK_BACK, length)
-    with contextlib.suppress(
-        OSError
-    ):  # a model that may only be read, a full disk: again next time
-        write_atomically(path, json.dumps([e.ids for e in talk]))
+    talk = _new_talk(drawing, tokenizer, rows, 0)
+    write_talk(talk, folder)
     return _with_targets(talk)
+
+
+def renewed_talk(
+    model: Model,
+    tokenizer: Tokenizer,
+    talk: Sequence[Example],
+    rng: random.Random,
+    *,
+    pause: Callable[[], None] = lambda: None,
+) -> list[Example]:
+    """As many rows as `talk`, RENEWED of them sampled anew, with conversations that look back, in place of
+    rows drawn at random. `pause` is called before every token."""
+    new = _with_targets(_new_talk(model, tokenizer, RENEWED, rng.getrandbits(32), pause))
+    return [*rng.sample(talk, max(0, len(talk) - len(new))), *new]
+
+
+def write_talk(talk: Sequence[Example], folder: Path) -> None:
+    """Writes the rows beside the weights. Writes nothing if the model may only be read or the disk is
+    full."""
+    with contextlib.suppress(OSError):
+        write_atomically(folder / TALK, json.dumps([e.ids for e in talk]))
+
+
+def _new_talk(
+    model: Model,
+    tokenizer: Tokenizer,
+    rows: int,
+    seed: int,
+    pause: Callable[[], None] = lambda: None,
+) -> list[Example]:
+    generator = torch.Generator().manual_seed(seed)
+    talk = generate_talk(model, tokenizer, rows, TALK_LENGTH, generator, pause=pause)
+    length = min(LOOK_BACK_LENGTH, model.config.context)
+    return talk + recall_talk(tokenizer, rows // LOOK_BACK, length, seed)
 
 
 def _with_targets(examples: Iterable[Example]) -> list[Example]:
@@ -111,24 +144,36 @@ def _with_targets(examples: Iterable[Example]) -> list[Example]:
 
 @torch.no_grad()
 def generate_talk(
-    model: Model, tokenizer: Tokenizer, rows: int, length: int, generator: torch.Generator
+    model: Model,
+    tokenizer: Tokenizer,
+    rows: int,
+    length: int,
+    generator: torch.Generator,
+    *,
+    pause: Callable[[], None] = lambda: None,
 ) -> list[Example]:
     """Samples `rows` conversations of `length` ids, without the system prompt, at temperature 1,
-    beginning with the owner's first word. The part after the third answer is cut off."""
+    beginning with the owner's first word. The part after the third answer is cut off. `pause` is called
+    before every token."""
     examples: list[Example] = []
     size = length + len(tokenizer.chat.start)
     numbers = 2 * model.config.layers * model.config.kv_heads * model.config.head_dim * size
     most = max(1, CACHE_BYTES // (numbers * model.dtype.itemsize))
     while len(examples) < rows:
         count = min(most, rows - len(examples))
-        for row in _dreams(model, tokenizer, count, length, generator):
+        for row in _dreams(model, tokenizer, count, length, generator, pause):
             ends = _ends(tokenizer, row)
             examples.append(talk_example(tokenizer, row[: ends[2]] if len(ends) > 2 else row))
     return examples
 
 
 def _dreams(
-    model: Model, tokenizer: Tokenizer, rows: int, length: int, generator: torch.Generator
+    model: Model,
+    tokenizer: Tokenizer,
+    rows: int,
+    length: int,
+    generator: torch.Generator,
+    pause: Callable[[], None],
 ) -> list[list[int]]:
     """Samples rows of `length` ids, without the system prompt, that begin with the owner's first
     words."""
@@ -143,6 +188,7 @@ def _dreams(
     token, first = ids[:, len(chat.start) :], ids.shape[1]
     answering = (*chat.user_tail, *chat.assistant_head)
     for step in range(length - first):
+        pause()
         hidden = model.hidden_states(token.to(model.device), cache=cache)
         logits = model.logits(hidden[:, -1]).float()
         logits[:, never] = float("-inf")

@@ -2,9 +2,10 @@
 
 Lessons are held close to it by a KL term on the model's own talk. The final hidden states at the targets
 of that talk are kept beside the weights, from lesson to lesson. With the weights before each lesson as
-reference, talk drifted a little with every lesson, without end; a fixed reference pulls it back. Lessons
-do not move embeddings, final norm and lower blocks: a hash of these tells whether kept states belong to
-the weights.
+reference, talk drifted a little with every lesson, without end; a fixed reference pulls it back. The matrices
+that lessons move are kept too, as they were: so talk that is drawn later has the same reference
+(learning.memory.renewal). Lessons do not move embeddings, final norm and lower blocks: a hash of these tells
+whether what is kept belongs to the weights.
 """
 
 from __future__ import annotations
@@ -12,8 +13,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import hashlib
-from collections.abc import Callable, Sequence
-from itertools import accumulate
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -22,22 +22,25 @@ from torch import Tensor
 from engine.errors import CheckpointError
 from engine.lora import Adapters
 from engine.model import Model
+from engine.packed import replaced
 from engine.precision import autocast
-from engine.storage.checkpoint import load_tensors, save_tensors
 from learning.data.examples import Example, micro_batches
 from learning.memory.packed_rows import upper_model
 from learning.memory.prefix_cache import PrefixCache
+from learning.memory.reference_file import ReferenceFile, RowKey, row_key
+from learning.models.trainable import upper_matrices
 
-REFERENCE = "voice.safetensors"
 CAPTURE_TOKENS = 2048
 """Padded tokens in one pass."""
+UNWRITTEN = 0.5
+"""Largest share of rows whose states are not in the file; they are captured again at the next start."""
 
 
 class AnchorReference:
     """Final hidden states at the targets of talk rows, and the output layer that makes logits of them."""
 
-    def __init__(self, model: Model, hidden: dict[tuple[object, ...], Tensor]) -> None:
-        """hidden: for the `_key` of each row, those states [its targets, D]. In bfloat16 they give the same
+    def __init__(self, model: Model, hidden: dict[RowKey, Tensor]) -> None:
+        """hidden: for the `row_key` of each row, its states [targets, D]. In bfloat16 they give the same
         logits where products are taken in bfloat16 anyway."""
         self._model, self._hidden = model, hidden
 
@@ -47,7 +50,7 @@ class AnchorReference:
 
     def at_targets(self, examples: Sequence[Example]) -> Tensor:
         """[N, D], of all examples in order."""
-        return torch.cat([self._hidden[_key(e)] for e in examples]).float()
+        return torch.cat([self._hidden[row_key(e)] for e in examples]).float()
 
     def logits(self, hidden: Tensor) -> Tensor:
         return self._model.logits(hidden)
@@ -70,7 +73,7 @@ def capture_reference(
             states = upper.at_targets(members)
         parts = states.split([len(e.places) for e in members])
         for example, part in zip(members, parts, strict=True):
-            hidden[_key(example)] = part.to(trunk.kind, copy=True)
+            hidden[row_key(example)] = part.to(trunk.kind, copy=True)
     return AnchorReference(model, hidden)
 
 
@@ -82,7 +85,7 @@ class _FrozenReference(AnchorReference):
         self._still, self._pause = still, pause
 
     def at_targets(self, examples: Sequence[Example]) -> Tensor:
-        new = [e for e in examples if _key(e) not in self._hidden]
+        new = [e for e in examples if row_key(e) not in self._hidden]
         if new:
             cache = PrefixCache(self._still, 0)
             captured = capture_reference(self._still, cache, new, pause=self._pause)
@@ -109,7 +112,7 @@ class _BaseReference(AnchorReference):
         self._adapters, self._trunk, self._pause = adapters, trunk, pause
 
     def at_targets(self, examples: Sequence[Example]) -> Tensor:
-        if new := [e for e in examples if _key(e) not in self._hidden]:
+        if new := [e for e in examples if row_key(e) not in self._hidden]:
             with self._adapters.disabled():
                 captured = capture_reference(self._model, self._trunk, new, pause=self._pause)
             self._hidden |= captured._hidden
@@ -123,6 +126,41 @@ def base_reference(
     return _BaseReference(adapters, trunk, pause)
 
 
+class KeptReference(AnchorReference):
+    """The reference that a file beside the weights keeps. Its rows can be replaced."""
+
+    def __init__(
+        self, model: Model, trunk: PrefixCache, file: ReferenceFile, kept: dict[RowKey, Tensor]
+    ) -> None:
+        """trunk: of the blocks that lessons do not move. kept: the states that the file has."""
+        super().__init__(model, kept)
+        self._trunk, self._file, self._written = trunk, file, set(kept)
+
+    def matrices(self) -> dict[str, Tensor]:
+        """The matrices that lessons move, as they were, by name; {} where the file lacks them."""
+        return self._file.matrices()
+
+    def follow(
+        self,
+        talk: Sequence[Example],
+        matrices: Mapping[str, Tensor],
+        *,
+        pause: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Makes `talk` the reference's rows: new ones are captured with these matrices. Writes the file when
+        it lacks more than UNWRITTEN of the rows. `pause` is called before every pass."""
+        hidden = self._hidden
+        if new := [e for e in talk if row_key(e) not in hidden]:
+            device, dtype = self._model.device, self._model.dtype
+            then = replaced(self._model, {k: x.to(device, dtype) for k, x in matrices.items()})
+            hidden = hidden | capture_reference(then, self._trunk, new, pause=pause)._hidden
+        self._hidden = {row_key(e): hidden[row_key(e)] for e in talk}
+        if len(self._hidden.keys() - self._written) > UNWRITTEN * len(self._hidden):
+            with contextlib.suppress(CheckpointError):  # a full disk: written next time
+                self._file.write(self._hidden, matrices, self._trunk.kind)
+                self._written = set(self._hidden)
+
+
 def open_reference(
     model: Model,
     trunk: PrefixCache,
@@ -130,46 +168,23 @@ def open_reference(
     folder: Path,
     *,
     pause: Callable[[], None] = lambda: None,
-) -> AnchorReference:
-    """Reads the folder's reference if it belongs to these weights and rows; otherwise captures one and
-    writes it."""
-    path, earlier = folder / REFERENCE, weights_mark(model, trunk, talk)
-    targets = repr([e.target for e in talk]).encode()
-    mark = f"{earlier} {hashlib.blake2b(targets, digest_size=16).hexdigest()}"
-    kept = _read(path, mark, earlier, talk, model.config.dim)
-    if kept is not None:
-        rows = kept.to(model.device, trunk.kind).split([len(e.places) for e in talk])
-        return AnchorReference(model, dict(zip(map(_key, talk), rows, strict=True)))
-    reference = capture_reference(model, trunk, talk, pause=pause)
-    if talk:
-        kept = reference.at_targets(talk).to("cpu", trunk.kind)
-        with contextlib.suppress(CheckpointError):  # a full disk: written next time
-            save_tensors({"hidden": kept}, path, {"mark": mark})
+) -> KeptReference:
+    """Reads the folder's reference if it belongs to these weights, and captures the rows that it lacks.
+    Otherwise the reference is how the model talks now, and is written."""
+    file = ReferenceFile(folder, weights_mark(model, trunk))
+
+    def earlier() -> str:
+        targets = hashlib.blake2b(repr([e.target for e in talk]).encode(), digest_size=16)
+        return f"{weights_mark(model, trunk, talk)} {targets.hexdigest()}"
+
+    kept = file.states(talk, model.config.dim, earlier)
+    whole, matrices = len(kept) == len({row_key(e) for e in talk}), file.matrices()
+    if not whole and not matrices:
+        kept, matrices = {}, upper_matrices(model, trunk.layers).state()
+    kept = {key: states.to(model.device, trunk.kind) for key, states in kept.items()}
+    reference = KeptReference(model, trunk, file, kept)
+    reference.follow(talk, matrices, pause=pause)
     return reference
-
-
-def _read(path: Path, mark: str, earlier: str, talk: Sequence[Example], dim: int) -> Tensor | None:
-    """The states [N, dim] of a file with this mark; None where there is none, or it is damaged. earlier: the
-    mark of earlier versions, whose files have the states of all positions."""
-    try:
-        tensors, record = load_tensors(path)
-    except CheckpointError:
-        return None
-    kept, found = tensors.get("hidden"), record.get("mark")
-    if kept is None or found not in (mark, earlier):
-        return None
-    lengths = [len(e.places) if found == mark else len(e.ids) - 1 for e in talk]
-    if kept.shape != (sum(lengths), dim):
-        return None
-    if found == mark:
-        return kept
-    starts = list(accumulate(lengths, initial=0))[:-1]
-    return kept[[start + i for start, e in zip(starts, talk, strict=True) for i in e.places]]
-
-
-def _key(example: Example) -> tuple[object, ...]:
-    """What the states of a row depend on."""
-    return example.ids, example.target
 
 
 def weights_mark(model: Model, trunk: PrefixCache, talk: Sequence[Example] = ()) -> str:

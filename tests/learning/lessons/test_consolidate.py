@@ -19,6 +19,7 @@ from learning.lessons.consolidate import LOOK, REHEARSED, Consolidator, Rehearsa
 from learning.lessons.learner import Learner
 from learning.lessons.recipe import LessonTransaction, TeachResult
 from learning.memory.margins import Margin
+from learning.memory.own_talk import LOOK_BACK, RENEWED
 from learning.objectives.forward import Knowledge, knowledge
 from tests.learning.conftest import Place
 from tests.learning.lessons.test_learner import knows, lesson, open_learner, place, read_book  # noqa: F401
@@ -103,6 +104,26 @@ def test_a_pause_looks_at_earlier_lessons_in_other_words_again(
             assert rounds < 60, "it comes to an end"
     assert "who" in looked_at[0], "what was learned last comes first"
     assert any("rabbit" in prompt for prompt in looked_at)
+
+
+@pytest.mark.slow
+def test_a_pause_renews_some_own_talk_for_each_lesson(place: Place) -> None:  # noqa: F811
+    learner, journal = open_learner(place), place[2]
+    assert read_book(learner) == 1.0
+    while learner.catch_up():
+        pass
+    before = list(learner.replay.talk)
+    (taught,) = journal.add_lessons([lesson("What is my rabbit called?", "Clover.")])
+    assert learner.learn(taught).known_after
+    assert learner.replay.talk == before, "not before the owner pauses"
+    rounds = 0
+    while learner.catch_up():
+        rounds += 1
+        assert rounds < 60, "it comes to an end"
+    new = [e for e in learner.replay.talk if e not in before]
+    assert 0 < len(new) <= RENEWED + RENEWED // LOOK_BACK
+    states = learner.caches.reference.at_targets(learner.replay.talk)
+    assert len(states) == sum(e.targets for e in learner.replay.talk)
 
 
 @pytest.mark.slow

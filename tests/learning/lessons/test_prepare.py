@@ -22,7 +22,7 @@ from learning.lessons.prepare import prepare_model
 from learning.memory import caches, own_talk, prefix_cache, reference
 from learning.memory.caches import TRUNK, WATCH
 from learning.memory.own_talk import generate_talk
-from learning.memory.reference import REFERENCE
+from learning.memory.reference_file import REFERENCE
 from learning.models.files import TALK
 from learning.models.store import ModelStore
 from learning.protocol.records import Lesson, Turn
@@ -88,7 +88,7 @@ def test_talk_is_drawn_in_the_numbers_that_answer_fastest(
     monkeypatch.setattr(own_talk, "fast_dtype", lambda _: torch.bfloat16)
     kinds = []
 
-    def drawn(model: Model, *rest: object) -> object:
+    def drawn(model: Model, *rest: object, pause: object) -> object:
         kinds.append(model.dtype)
         return generate_talk(model, *rest)  # type: ignore[arg-type]
 

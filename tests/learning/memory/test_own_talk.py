@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
+import pytest
 import torch
 
 from engine.config import CONFIGS
@@ -15,12 +17,15 @@ from learning.memory.own_talk import (
     FEWEST_ROWS,
     LOOK_BACK,
     LOOK_BACK_LENGTH,
+    RENEWED,
     TALK_ROWS,
     generate_talk,
     own_talk,
     recall_talk,
+    renewed_talk,
     talk_example,
     talk_rows,
+    write_talk,
 )
 from learning.models.files import TALK
 
@@ -85,3 +90,44 @@ def test_rows_without_an_answer_anchor_nothing(
     write_atomically(tmp_path / TALK, f"[[{t.user}, 5, 6], [{t.user}, 5, {t.assistant}, 7]]")
     (row,) = own_talk(tiny_model, t, tmp_path)
     assert row.targets == 1
+
+
+def test_renewed_talk_has_new_rows_in_place_of_some(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, tmp_path: Path
+) -> None:
+    talk = own_talk(tiny_model, tiny_tokenizer, tmp_path)
+    first, second = (
+        renewed_talk(tiny_model, tiny_tokenizer, talk, random.Random(5)) for _ in range(2)
+    )
+    assert first == second, "the same for a seed"
+    kept = [e for e in first if e in talk]
+    new = RENEWED + RENEWED // LOOK_BACK
+    assert len(first) == len(talk) and all(e.targets for e in first)
+    assert len(talk) - new <= len(kept) < len(talk)
+    other = renewed_talk(tiny_model, tiny_tokenizer, talk, random.Random(6))
+    assert {e.ids for e in other} - {e.ids for e in talk} != {e.ids for e in first if e not in kept}
+
+
+def test_renewing_stops_before_any_token(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, tmp_path: Path
+) -> None:
+    talk, passed = own_talk(tiny_model, tiny_tokenizer, tmp_path), 0
+
+    def pause() -> None:
+        nonlocal passed
+        passed += 1
+        if passed == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        renewed_talk(tiny_model, tiny_tokenizer, talk, random.Random(0), pause=pause)
+    assert passed == 3
+
+
+def test_talk_that_cannot_be_written_is_used_all_the_same(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, tmp_path: Path
+) -> None:
+    (tmp_path / TALK).mkdir()
+    talk = own_talk(tiny_model, tiny_tokenizer, tmp_path)
+    write_talk(talk, tmp_path)
+    assert talk == own_talk(tiny_model, tiny_tokenizer, tmp_path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,17 +10,18 @@ import pytest
 import torch
 from torch import Tensor
 
+from engine.errors import CheckpointError
 from engine.model import Model
 from engine.storage.checkpoint import load_tensors, save_tensors
 from learning.data.examples import Example
 from learning.memory.prefix_cache import PrefixCache, UpperModel
 from learning.memory.reference import (
-    REFERENCE,
     capture_reference,
     frozen_reference,
     open_reference,
     weights_mark,
 )
+from learning.memory.reference_file import REFERENCE
 from learning.objectives.forward import target_logits
 from learning.objectives.supervised import anchor_gradients
 
@@ -37,7 +39,8 @@ def _teach(model: Model) -> None:
     """Moves what a lesson moves."""
     with torch.no_grad():
         for weight in model.blocks[-1].parameters():
-            weight.add_(0.1)
+            if weight.dim() == 2:
+                weight.add_(0.1)
 
 
 def test_it_says_what_the_model_said(tiny_model: Model, trunk: PrefixCache) -> None:
@@ -110,16 +113,90 @@ def test_of_a_large_model_it_is_kept_short_and_says_the_same(
     torch.testing.assert_close(states, _of_each(tiny_model), rtol=0.02, atol=0.02)
 
 
+def _write_earlier(model: Model, trunk: PrefixCache, folder: Path) -> None:
+    """Writes a file as earlier versions did: without the names of rows, and without matrices."""
+    targets = hashlib.blake2b(repr([e.target for e in TALK]).encode(), digest_size=16).hexdigest()
+    mark = {"mark": f"{weights_mark(model, trunk, TALK)} {targets}"}
+    save_tensors({"hidden": _of_each(model)}, folder / REFERENCE, mark)
+
+
 def test_a_file_of_an_earlier_version_is_read(
     tiny_model: Model, trunk: PrefixCache, tmp_path: Path
 ) -> None:
-    """Such files have the states of all positions, not of the targets alone."""
     expected = _of_each(tiny_model)
-    mark = {"mark": weights_mark(tiny_model, trunk, TALK)}
-    save_tensors({"hidden": _of_each(tiny_model, everywhere=True)}, tmp_path / REFERENCE, mark)
+    _write_earlier(tiny_model, trunk, tmp_path)
     _teach(tiny_model)
     reference = open_reference(tiny_model, trunk, TALK, tmp_path)
     torch.testing.assert_close(reference.at_targets(TALK), expected)
+    assert not reference.matrices(), "there are none to draw new talk with"
+
+
+def test_a_file_of_an_earlier_version_with_other_rows_is_made_anew(
+    tiny_model: Model, trunk: PrefixCache, tmp_path: Path
+) -> None:
+    _write_earlier(tiny_model, trunk, tmp_path)
+    _teach(tiny_model)
+    reference = open_reference(tiny_model, trunk, TALK[:3], tmp_path)
+    assert anchor_gradients(UpperModel(tiny_model, trunk), reference, TALK[:3]) < 1e-6
+    assert reference.matrices()
+
+
+def test_new_rows_are_captured_from_the_model_as_it_was(
+    tiny_model: Model, trunk: PrefixCache, tmp_path: Path
+) -> None:
+    """After lessons and a restart too; rows that are dropped are gone."""
+    expected = capture_reference(tiny_model, trunk, TALK).at_targets(TALK)
+    open_reference(tiny_model, trunk, TALK[:4], tmp_path)
+    _teach(tiny_model)
+    reference = open_reference(tiny_model, trunk, TALK[:4], tmp_path)
+    reference.follow(TALK[2:], reference.matrices())
+    dropped = sum(e.targets for e in TALK[:2])
+    close = {"atol": 1e-5, "rtol": 1e-5}
+    torch.testing.assert_close(reference.at_targets(TALK[2:]), expected[dropped:], **close)
+    with pytest.raises(KeyError):
+        reference.at_targets(TALK[:1])
+    restarted = open_reference(tiny_model, trunk, TALK[1:], tmp_path)
+    rest = expected[TALK[0].targets :]
+    torch.testing.assert_close(restarted.at_targets(TALK[1:]), rest, **close)
+
+
+def test_the_file_is_written_again_when_it_lacks_more_than_half_of_the_rows(
+    tiny_model: Model, trunk: PrefixCache, tmp_path: Path
+) -> None:
+    reference = open_reference(tiny_model, trunk, TALK[:4], tmp_path)
+    first = load_tensors(tmp_path / REFERENCE)[1]
+    reference.follow(TALK[2:6], reference.matrices())
+    assert load_tensors(tmp_path / REFERENCE)[1] == first
+    reference.follow(TALK[3:], reference.matrices())
+    tensors, record = load_tensors(tmp_path / REFERENCE)
+    assert record != first and len(tensors["hidden"]) == sum(e.targets for e in TALK[3:])
+    assert tensors.keys() > reference.matrices().keys(), "the matrices stay"
+
+
+def test_with_a_full_disk_the_reference_is_still_followed(
+    tiny_model: Model, trunk: PrefixCache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise CheckpointError("no room", "make room")
+
+    reference = open_reference(tiny_model, trunk, TALK[:2], tmp_path)
+    monkeypatch.setattr("learning.memory.reference_file.save_tensors", full)
+    reference.follow(TALK, reference.matrices())
+    assert len(reference.at_targets(TALK)) == sum(e.targets for e in TALK)
+
+
+@pytest.mark.parametrize("rows", ["", "{}", "[[1, 2]]", '[["a", -1]]', '[["a", "b"]]', "[1]"])
+def test_a_file_with_damaged_names_of_rows_is_made_anew(
+    tiny_model: Model, trunk: PrefixCache, tmp_path: Path, rows: str
+) -> None:
+    open_reference(tiny_model, trunk, TALK, tmp_path)
+    tensors, record = load_tensors(tmp_path / REFERENCE)
+    _teach(tiny_model)
+    save_tensors(tensors, tmp_path / REFERENCE, {**record, "rows": rows})
+    reference = open_reference(tiny_model, trunk, TALK, tmp_path)
+    assert anchor_gradients(UpperModel(tiny_model, trunk), reference, TALK) > 1e-4, (
+        "the matrices are whole, so it is captured from the model as it was"
+    )
 
 
 @pytest.mark.parametrize("rows", [0, 3, 100])
@@ -129,7 +206,7 @@ def test_a_file_of_another_size_is_made_anew(
     expected, path = open_reference(tiny_model, trunk, TALK, tmp_path), tmp_path / REFERENCE
     record = load_tensors(path)[1]
     for shape in ((rows, tiny_model.config.dim), (rows,), (len(_of_each(tiny_model)), 1 + rows)):
-        save_tensors({"hidden": torch.ones(shape)}, path, {"mark": record["mark"]})
+        save_tensors({"hidden": torch.ones(shape)}, path, record)
         found = open_reference(tiny_model, trunk, TALK, tmp_path)
         torch.testing.assert_close(found.at_targets(TALK), expected.at_targets(TALK))
 
