@@ -167,10 +167,12 @@ class LearnerCaches:
         cast = {k: x.to(published.device, published.dtype) for k, x in matrices.items()}
         speaker = replaced(published, cast)
         talk = renewed_talk(speaker, self.tokenizer, self.replay.talk, rng, pause=self._pause)
-        self.reference.follow(talk, matrices, pause=self._pause)
+        written = self.reference.follow(talk, matrices, pause=self._pause)
         self.replay.talk = talk
         write_talk(talk, self._weights.folder)
         self.tidy()
+        if written:
+            self._write_trunk()
         return True
 
     def margins(self) -> MarginState:
@@ -207,12 +209,17 @@ class LearnerCaches:
             passed(sum(len(e.ids) for e in piece))
         self.prepare()
         self.save()
+        self._write_trunk()
+
+    def _write_trunk(self) -> None:
+        """Writes the frozen blocks' outputs of the shipped book and of own talk, if the model is large."""
         model, shipped = self._weights.model, book_paths(self._home.book_path)[0].name
         if model.config.parameters > LARGE:
             kept = [row.example for row in self.book_rows if row.place.startswith(f"{shipped}:")]
             mark = weights_mark(model, self.trunk)
             with contextlib.suppress(CheckpointError):  # a full disk: made at each start
-                self.trunk.save(self._weights.folder / TRUNK, mark, [*kept, *self.replay.talk])
+                rows = [*kept, *self.replay.talk]
+                self.trunk.save(self._weights.folder / TRUNK, mark, rows)
 
     def tidy(self) -> None:
         """Drops cached outputs of examples that are no longer replayed."""

@@ -146,19 +146,22 @@ class KeptReference(AnchorReference):
         matrices: Mapping[str, Tensor],
         *,
         pause: Callable[[], None] = lambda: None,
-    ) -> None:
+    ) -> bool:
         """Makes `talk` the reference's rows: new ones are captured with these matrices. Writes the file when
-        it lacks more than UNWRITTEN of the rows. `pause` is called before every pass."""
+        it lacks more than UNWRITTEN of the rows, and returns whether it did. `pause` is called before every
+        pass."""
         hidden = self._hidden
         if new := [e for e in talk if row_key(e) not in hidden]:
             device, dtype = self._model.device, self._model.dtype
             then = replaced(self._model, {k: x.to(device, dtype) for k, x in matrices.items()})
             hidden = hidden | capture_reference(then, self._trunk, new, pause=pause)._hidden
         self._hidden = {row_key(e): hidden[row_key(e)] for e in talk}
-        if len(self._hidden.keys() - self._written) > UNWRITTEN * len(self._hidden):
+        due = len(self._hidden.keys() - self._written) > UNWRITTEN * len(self._hidden)
+        if due:
             with contextlib.suppress(CheckpointError):  # a full disk: written next time
                 self._file.write(self._hidden, matrices, self._trunk.kind)
                 self._written = set(self._hidden)
+        return due
 
 
 def open_reference(

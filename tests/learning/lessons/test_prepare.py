@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from pathlib import Path
 
@@ -80,6 +81,26 @@ def test_a_later_start_only_reads(home: Home, monkeypatch: pytest.MonkeyPatch) -
     learner.caches.prepare()
     assert passed == [1], "the owner's own line alone is not in the file"
     assert len(learner.tracker) == 2
+
+
+def test_after_renewals_a_later_start_only_reads_too(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    info = ModelStore(home).info("other")
+    prepare_model(home, info, say=lambda _: None)
+    renewed = Learner(home, info.path, Journal(home.journal_path), seed=0).caches
+    assert renewed.renew_talk(random.Random(0))
+    talk = renewed.replay.talk
+
+    def again(*_: object, **__: object) -> None:
+        raise AssertionError("it was made already")
+
+    monkeypatch.setattr(reference, "capture_reference", again)
+    learner = Learner(home, info.path, Journal(home.journal_path), seed=0)
+    learner.caches.prepare()
+    monkeypatch.setattr(Model, "trunk", again)
+    assert learner.replay.talk == talk
+    learner.caches.trunk.fill(talk)
 
 
 def test_talk_is_drawn_in_the_numbers_that_answer_fastest(
