@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from engine.errors import CheckpointError
+from engine.freed_memory import return_freed_memory
 from engine.packed import replaced
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example
@@ -173,6 +174,7 @@ class LearnerCaches:
         self.tidy()
         if written:
             self._write_trunk()
+            return_freed_memory()  # rows that went have left holes, 100 MB by now
         return True
 
     def margins(self) -> MarginState:
