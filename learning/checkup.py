@@ -29,8 +29,7 @@ from learning.journal.journal import Journal
 from learning.journal.migrations import backups
 from learning.memory.caches import TRUNK, WATCH
 from learning.memory.margins import WATCH_BYTES
-from learning.memory.reference_file import REFERENCE
-from learning.models.files import PRACTICE_ANCHOR, PRACTICE_BEST, TALK, TALK_BYTES
+from learning.models.files import PRACTICE_ANCHOR, PRACTICE_BEST, REFERENCE, TALK, TALK_BYTES
 from learning.models.home_files import Fault, named_files, problems
 from learning.models.snapshots import SHIPPED, broken_snapshots, snapshots_of
 from learning.models.unfinished_training import RECORD, TRAINED

@@ -37,8 +37,10 @@ from learning.lessons.forget_weights import (
     learned_elsewhere,
     may_know,
     not_vouched_for,
+    talk_may_know,
     weights_before,
 )
+from learning.models.files import REFERENCE, TALK
 from learning.models.home_files import HomeFile, home_files, last_written
 from learning.models.snapshots import (
     SHIPPED,
@@ -126,7 +128,9 @@ def forget(
             trainings = journal.trainings_in(before) - journal.trainings_in(after)
             training_lost = training_lost or bool(trainings)
             lost |= journal.lessons_in(before) - journal.lessons_in(after) - {*doomed.lessons}
-        _clear(folder, journal, doomed, [f for f in files if f.folder == folder])
+        written = [f for f in files if f.folder == folder]
+        sure = _named(home, folder) not in unvouched
+        _clear(folder, journal, doomed, written, keep_talk=sure)
     practised = [lesson.id for lesson in journal.lessons() if lesson.kind == "practice"]
     practice_lost = tuple(number for number in practised if number in lost)
     # an older file does not quote these rows, but may have the text from elsewhere
@@ -199,8 +203,16 @@ def _take_out(
     learner.leave(doomed.lessons, target)
 
 
-def _clear(folder: Path, journal: Journal, doomed: ErasurePlan, files: Sequence[HomeFile]) -> None:
-    """Removes what else of a model may know it. files: those written since it was said."""
+def _clear(
+    folder: Path,
+    journal: Journal,
+    doomed: ErasurePlan,
+    files: Sequence[HomeFile],
+    *,
+    keep_talk: bool,
+) -> None:
+    """Removes what else of a model may know it. files: those written since it was said. keep_talk: whether
+    own talk may stay if weights said it that cannot know it."""
     for old in snapshots_of(folder):
         if may_know(journal, old.version, doomed):
             remove(old.path)
@@ -211,8 +223,11 @@ def _clear(folder: Path, journal: Journal, doomed: ErasurePlan, files: Sequence[
             if may_know(journal, read_version(path), doomed):
                 remove(path)
     halves = {path for path in broken_snapshots(folder) if path.stem.isdecimal()}
+    innocent = keep_talk and not talk_may_know(folder, journal, doomed)
+    stays = (TALK, REFERENCE) if innocent else ()
     for file in files:
-        if file.role == "derived" or (file.role == "snapshot" and file.path in halves):
+        derived = file.role == "derived" and file.path.name not in stays
+        if derived or (file.role == "snapshot" and file.path in halves):
             remove(file.path)
     remove_unneeded(folder, snapshot_paths(folder))  # bases of those that are gone, above all
     if any(file.role == "training" for file in files):
@@ -290,7 +305,7 @@ def _unvouched(
     """Models that may still know the texts, and why. files: those written since then."""
     found = dict[str, str]()
     for folder in folders:
-        name = folder.name if folder.parent == home.models_path else str(folder)
+        name = _named(home, folder)
         if not has_weights(folder):
             if any(f.role == "pretraining" and f.folder == folder for f in files):
                 found[name] = "what `vidya pretrain` made of its data is kept there"
@@ -303,6 +318,11 @@ def _unvouched(
     for folder in learned_elsewhere(journal, doomed.quoting, folders):
         found[str(folder)] = "it learned this, and lies outside of the home"
     return found
+
+
+def _named(home: Home, folder: Path) -> str:
+    """A model's name or, outside of the home, its folder."""
+    return folder.name if folder.parent == home.models_path else str(folder)
 
 
 def _only_in_book(home: Home, journal: Journal, doomed: ErasurePlan, text: str | None) -> bool:

@@ -21,6 +21,7 @@ from learning.journal.erasing.plan import ErasurePlan
 from learning.journal.journal import Journal
 from learning.journal.lessons import LINE, WITHOUT
 from learning.journal.standing import of_kinds
+from learning.models.files import reference_version
 from learning.models.home_files import last_written
 from learning.models.snapshots import (
     KNOWN_ALREADY,
@@ -74,6 +75,18 @@ def may_know(journal: Journal, version: int, doomed: ErasurePlan) -> frozenset[i
         if begin is not None and any(begin <= at <= (end or float("inf")) for at in trained):
             rehearsed.add(number)
     return known | rehearsed
+
+
+def talk_may_know(folder: Path, journal: Journal, doomed: ErasurePlan) -> bool:
+    """Whether a model's own talk and its reference may know what is erased. Not if earlier weights in the
+    line of the present ones said it, and these cannot know it."""
+    version = reference_version(folder)
+    try:
+        if version is None or not journal.comes_from(current_version(folder), version):
+            return True
+    except CheckpointError:
+        return True
+    return bool(may_know(journal, version, doomed))
 
 
 def weights_before(

@@ -27,6 +27,7 @@ from learning.memory.prefix_cache import LARGE, PrefixCache, UpperModel
 from learning.memory.reference import KeptReference, open_reference, weights_mark
 from learning.memory.replay import Replay
 from learning.memory.rewording import reworded, unseen
+from learning.models.files import reference_version
 from learning.models.weights import Weights
 from personality.parsed import ParsedBooks
 
@@ -123,9 +124,19 @@ class LearnerCaches:
                 self.trunk,
                 self.replay.talk,
                 self._weights.folder,
+                self._talk_version(),
                 pause=self._pause,
             )
         return self._reference
+
+    def _talk_version(self) -> int | None:
+        """The version of the present weights, if own talk comes from them or from weights that they were made
+        of; None if that is not known, as after an undo. Forgetting asks for it
+        (learning.lessons.forget_weights)."""
+        now, told = self._weights.version, reference_version(self._weights.folder)
+        if now == 0 or (told is not None and self._journal.comes_from(now, told)):
+            return now
+        return None
 
     @property
     def tracker(self) -> MarginTracker:
@@ -162,13 +173,12 @@ class LearnerCaches:
     def renew_talk(self, rng: random.Random) -> bool:
         """Replaces some rows of own talk by new ones, said by the model as it was for the reference. Returns
         False if the reference's file lacks the matrices for that, as files of earlier versions do."""
-        matrices, published = self.reference.matrices(), self._weights.published.model
-        if not matrices:
+        before, published = self.reference.before(), self._weights.published.model
+        if before is None:
             return False
-        cast = {k: x.to(published.device, published.dtype) for k, x in matrices.items()}
-        speaker = replaced(published, cast)
+        speaker = replaced(published, before.cast(published))
         talk = renewed_talk(speaker, self.tokenizer, self.replay.talk, rng, pause=self._pause)
-        written = self.reference.follow(talk, matrices, pause=self._pause)
+        written = self.reference.follow(talk, before, pause=self._pause)
         self.replay.talk = talk
         write_talk(talk, self._weights.folder)
         self.tidy()

@@ -25,7 +25,7 @@ from engine.tokenizers.chat_format import encode_chat
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, conversation
 from learning.memory.prefix_cache import LARGE
-from learning.models.files import TALK, TALK_BYTES
+from learning.models.files import REFERENCE, TALK, TALK_BYTES
 from learning.text.synthetic import recall, sums
 
 TALK_ROWS = 768
@@ -95,6 +95,8 @@ def own_talk(model: Model, tokenizer: Tokenizer, folder: Path) -> list[Example]:
             return _with_targets(talk_example(tokenizer, row[:longest]) for row in rows)
     except (OSError, ValueError, TypeError):
         pass  # not there yet, or not whole: it is dreamt anew
+    with contextlib.suppress(OSError):  # by weights that may have been taught since that was kept
+        (folder / REFERENCE).unlink(missing_ok=True)
     rows = talk_rows(model)
     drawing = model
     if model.config.parameters > LARGE:  # in the numbers that answer fastest, four times as fast

@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import torch
@@ -27,7 +27,7 @@ from engine.precision import autocast
 from learning.data.examples import Example, micro_batches
 from learning.memory.packed_rows import upper_model
 from learning.memory.prefix_cache import PrefixCache
-from learning.memory.reference_file import ReferenceFile, RowKey, row_key
+from learning.memory.reference_file import Before, ReferenceFile, RowKey, row_key
 from learning.models.trainable import upper_matrices
 
 CAPTURE_TOKENS = 2048
@@ -136,30 +136,29 @@ class KeptReference(AnchorReference):
         super().__init__(model, kept)
         self._trunk, self._file, self._written = trunk, file, set(kept)
 
-    def matrices(self) -> dict[str, Tensor]:
-        """The matrices that lessons move, as they were, by name; {} where the file lacks them."""
-        return self._file.matrices()
+    def before(self) -> Before | None:
+        """What lessons move, as it was; None where the file lacks it, as files of earlier versions do."""
+        return self._file.before()
 
     def follow(
         self,
         talk: Sequence[Example],
-        matrices: Mapping[str, Tensor],
+        before: Before | None,
         *,
         pause: Callable[[], None] = lambda: None,
     ) -> bool:
-        """Makes `talk` the reference's rows: new ones are captured with these matrices. Writes the file when
-        it lacks more than UNWRITTEN of the rows, and returns whether it did. `pause` is called before every
-        pass."""
-        hidden = self._hidden
-        if new := [e for e in talk if row_key(e) not in hidden]:
-            device, dtype = self._model.device, self._model.dtype
-            then = replaced(self._model, {k: x.to(device, dtype) for k, x in matrices.items()})
-            hidden = hidden | capture_reference(then, self._trunk, new, pause=pause)._hidden
+        """Makes `talk` the reference's rows: new ones are captured from the model as it was. Writes the file
+        when it lacks more than UNWRITTEN of the rows, and returns whether it did. before: None only if no row
+        is new. `pause` is called before every pass."""
+        hidden, missing = self._hidden, [e for e in talk if row_key(e) not in self._hidden]
+        if before and missing:
+            then = replaced(self._model, before.cast(self._model))
+            hidden = hidden | capture_reference(then, self._trunk, missing, pause=pause)._hidden
         self._hidden = {row_key(e): hidden[row_key(e)] for e in talk}
         due = len(self._hidden.keys() - self._written) > UNWRITTEN * len(self._hidden)
-        if due:
+        if due and before:
             with contextlib.suppress(CheckpointError):  # a full disk: written next time
-                self._file.write(self._hidden, matrices, self._trunk.kind)
+                self._file.write(self._hidden, before, self._trunk.kind)
                 self._written = set(self._hidden)
         return due
 
@@ -169,24 +168,25 @@ def open_reference(
     trunk: PrefixCache,
     talk: Sequence[Example],
     folder: Path,
+    version: int | None = None,
     *,
     pause: Callable[[], None] = lambda: None,
 ) -> KeptReference:
     """Reads the folder's reference if it belongs to these weights, and captures the rows that it lacks.
-    Otherwise the reference is how the model talks now, and is written."""
+    Otherwise the reference is how the model talks now, and is written. version: of these weights, if all rows
+    come from them or earlier ones (Before.version)."""
     file = ReferenceFile(folder, weights_mark(model, trunk))
 
     def earlier() -> str:
         targets = hashlib.blake2b(repr([e.target for e in talk]).encode(), digest_size=16)
         return f"{weights_mark(model, trunk, talk)} {targets.hexdigest()}"
 
-    kept = file.states(talk, model.config.dim, earlier)
-    whole, matrices = len(kept) == len({row_key(e) for e in talk}), file.matrices()
-    if not whole and not matrices:
-        kept, matrices = {}, upper_matrices(model, trunk.layers).state()
+    kept, before = file.states(talk, model.config.dim, earlier), file.before()
+    if before is None and len(kept) < len({row_key(e) for e in talk}):
+        kept, before = {}, Before(version, upper_matrices(model, trunk.layers).state())
     kept = {key: states.to(model.device, trunk.kind) for key, states in kept.items()}
     reference = KeptReference(model, trunk, file, kept)
-    reference.follow(talk, matrices, pause=pause)
+    reference.follow(talk, before, pause=pause)
     return reference
 
 

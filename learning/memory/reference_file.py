@@ -10,16 +10,19 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
 from engine.errors import CheckpointError
+from engine.model import Model
 from engine.storage.checkpoint import load_tensors, save_tensors
+from engine.storage.checkpoint_files import parse_number
 from learning.data.examples import Example
+from learning.models.files import REFERENCE, REFERENCE_VERSION
 
-REFERENCE = "voice.safetensors"
 HIDDEN, MARK, ROWS = "hidden", "mark", "rows"
 
 RowKey = tuple[object, ...]
@@ -28,6 +31,20 @@ RowKey = tuple[object, ...]
 def row_key(example: Example) -> RowKey:
     """What the states of a row depend on, besides the weights."""
     return example.ids, example.target
+
+
+@dataclass(frozen=True)
+class Before:
+    """What lessons move, as it was when the reference was first captured."""
+
+    version: int | None
+    """Of the weights at that time, which all rows of own talk come from; None: these may come from others."""
+    matrices: dict[str, Tensor]
+    """By their names in the model."""
+
+    def cast(self, like: Model) -> dict[str, Tensor]:
+        """The matrices with that model's device and dtype."""
+        return {name: x.to(like.device, like.dtype) for name, x in self.matrices.items()}
 
 
 class ReferenceFile:
@@ -61,19 +78,23 @@ class ReferenceFile:
         found = {row_key(e): kept.get(_name(e)) for e in talk}
         return {key: part for key, part in found.items() if part is not None}
 
-    def matrices(self) -> dict[str, Tensor]:
-        """The matrices by their names in the model; {} if there are none for these weights."""
-        tensors, record = self._read(without=(HIDDEN,))
-        return tensors if record.get(MARK) == self._mark else {}
+    def before(self) -> Before | None:
+        """What lessons move, as it was; None if the file has none of these weights."""
+        matrices, record = self._read(without=(HIDDEN,))
+        if not matrices or record.get(MARK) != self._mark:
+            return None
+        told = record.get(REFERENCE_VERSION)
+        return Before(None if told is None else parse_number(told), matrices)
 
-    def write(
-        self, hidden: Mapping[RowKey, Tensor], matrices: Mapping[str, Tensor], kind: torch.dtype
-    ) -> None:
+    def write(self, hidden: Mapping[RowKey, Tensor], before: Before, kind: torch.dtype) -> None:
         """kind: dtype of the states and matrices in the file. Raises CheckpointError."""
         rows = [[_named(key), len(part)] for key, part in hidden.items()]
-        tensors = {name: matrix.to("cpu", kind) for name, matrix in matrices.items()}
+        tensors = {name: matrix.to("cpu", kind) for name, matrix in before.matrices.items()}
         tensors[HIDDEN] = torch.cat(list(hidden.values())).to("cpu", kind)
-        save_tensors(tensors, self._path, {MARK: self._mark, ROWS: json.dumps(rows)})
+        record = {MARK: self._mark, ROWS: json.dumps(rows)}
+        if before.version is not None:
+            record[REFERENCE_VERSION] = str(before.version)
+        save_tensors(tensors, self._path, record)
 
     def _read(self, without: Sequence[str]) -> tuple[dict[str, Tensor], dict[str, str]]:
         try:

@@ -23,8 +23,7 @@ from learning.lessons.prepare import prepare_model
 from learning.memory import caches, own_talk, prefix_cache, reference
 from learning.memory.caches import TRUNK, WATCH
 from learning.memory.own_talk import generate_talk
-from learning.memory.reference_file import REFERENCE
-from learning.models.files import TALK
+from learning.models.files import REFERENCE, TALK
 from learning.models.store import ModelStore
 from learning.protocol.records import Lesson, Turn
 

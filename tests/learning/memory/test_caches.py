@@ -12,7 +12,7 @@ from learning.data.examples import Example
 from learning.lessons.learner import Learner
 from learning.memory.own_talk import own_talk
 from learning.memory.reference import reference_of
-from learning.memory.reference_file import REFERENCE
+from learning.models.files import REFERENCE, TALK, reference_version
 from learning.objectives.forward import target_divergences
 from tests.learning.conftest import Place
 from tests.learning.lessons.test_learner import open_learner, place  # noqa: F401
@@ -40,7 +40,9 @@ def test_new_rows_are_the_voice_of_before_the_lessons(learner: Learner, place: P
     before, untaught = list(learner.replay.talk), load_model(place[1])
     untaught.load_state_dict(learner.weights.model.state_dict())
     with torch.no_grad():
-        for name, matrix in learner.caches.reference.matrices().items():
+        kept = learner.caches.reference.before()
+        assert kept
+        for name, matrix in kept.matrices.items():
             untaught.get_parameter(name).copy_(matrix)
     assert learner.caches.renew_talk(random.Random(0))
     new = _fresh(learner, before)
@@ -88,3 +90,31 @@ def test_without_the_matrices_talk_stays_as_it_is(learner: Learner) -> None:
     save_tensors({"hidden": tensors["hidden"]}, path, record)
     assert not learner.caches.renew_talk(random.Random(0))
     assert learner.replay.talk == before
+
+
+def test_the_version_of_talk_is_known_where_no_other_weights_said_any(
+    place: Place,  # noqa: F811
+) -> None:
+    learner = open_learner(place)
+    learner.caches.prepare()
+    assert reference_version(learner.folder) == 0, "the weights as they came"
+    with torch.no_grad():
+        learner.weights.model.embedding.weight.mul_(0.99)  # as training on the book moves it
+    learner.weights.publish([], "trained on the book")
+    learner.forget_memory()
+    learner.caches.prepare()
+    assert reference_version(learner.folder) == learner.version > 0
+    learner.weights.go_back(*learner.weights.without([99])[:2], "back")  # the first weights
+    learner.forget_memory()
+    learner.caches.prepare()
+    assert reference_version(learner.folder) is None, "trained weights may have said some of it"
+    assert learner.caches.renew_talk(random.Random(0))
+    assert reference_version(learner.folder) is None
+
+
+def test_talk_that_is_made_anew_takes_its_reference_with_it(learner: Learner) -> None:
+    """The weights that say it now have been taught."""
+    (learner.folder / TALK).unlink()
+    learner.forget_memory()
+    learner.caches.prepare()
+    assert reference_version(learner.folder) is None

@@ -21,7 +21,7 @@ from learning.memory.reference import (
     open_reference,
     weights_mark,
 )
-from learning.memory.reference_file import REFERENCE
+from learning.models.files import REFERENCE
 from learning.objectives.forward import target_logits
 from learning.objectives.supervised import anchor_gradients
 
@@ -128,7 +128,7 @@ def test_a_file_of_an_earlier_version_is_read(
     _teach(tiny_model)
     reference = open_reference(tiny_model, trunk, TALK, tmp_path)
     torch.testing.assert_close(reference.at_targets(TALK), expected)
-    assert not reference.matrices(), "there are none to draw new talk with"
+    assert reference.before() is None, "there are none to draw new talk with"
 
 
 def test_a_file_of_an_earlier_version_with_other_rows_is_made_anew(
@@ -138,7 +138,7 @@ def test_a_file_of_an_earlier_version_with_other_rows_is_made_anew(
     _teach(tiny_model)
     reference = open_reference(tiny_model, trunk, TALK[:3], tmp_path)
     assert anchor_gradients(UpperModel(tiny_model, trunk), reference, TALK[:3]) < 1e-6
-    assert reference.matrices()
+    assert reference.before()
 
 
 def test_new_rows_are_captured_from_the_model_as_it_was(
@@ -149,7 +149,7 @@ def test_new_rows_are_captured_from_the_model_as_it_was(
     open_reference(tiny_model, trunk, TALK[:4], tmp_path)
     _teach(tiny_model)
     reference = open_reference(tiny_model, trunk, TALK[:4], tmp_path)
-    reference.follow(TALK[2:], reference.matrices())
+    reference.follow(TALK[2:], reference.before())
     dropped = sum(e.targets for e in TALK[:2])
     close = {"atol": 1e-5, "rtol": 1e-5}
     torch.testing.assert_close(reference.at_targets(TALK[2:]), expected[dropped:], **close)
@@ -165,12 +165,13 @@ def test_the_file_is_written_again_when_it_lacks_more_than_half_of_the_rows(
 ) -> None:
     reference = open_reference(tiny_model, trunk, TALK[:4], tmp_path)
     first = load_tensors(tmp_path / REFERENCE)[1]
-    reference.follow(TALK[2:6], reference.matrices())
+    reference.follow(TALK[2:6], reference.before())
     assert load_tensors(tmp_path / REFERENCE)[1] == first
-    reference.follow(TALK[3:], reference.matrices())
+    reference.follow(TALK[3:], reference.before())
     tensors, record = load_tensors(tmp_path / REFERENCE)
     assert record != first and len(tensors["hidden"]) == sum(e.targets for e in TALK[3:])
-    assert tensors.keys() > reference.matrices().keys(), "the matrices stay"
+    kept = reference.before()
+    assert kept and tensors.keys() > kept.matrices.keys(), "the matrices stay"
 
 
 def test_with_a_full_disk_the_reference_is_still_followed(
@@ -181,7 +182,7 @@ def test_with_a_full_disk_the_reference_is_still_followed(
 
     reference = open_reference(tiny_model, trunk, TALK[:2], tmp_path)
     monkeypatch.setattr("learning.memory.reference_file.save_tensors", full)
-    reference.follow(TALK, reference.matrices())
+    reference.follow(TALK, reference.before())
     assert len(reference.at_targets(TALK)) == sum(e.targets for e in TALK)
 
 

@@ -11,8 +11,7 @@ from engine.storage.checkpoint_files import WEIGHTS
 from engine.storage.files import write_atomically
 from learning.distillation.job import ANSWERS
 from learning.memory.caches import TRUNK, WATCH
-from learning.memory.reference_file import REFERENCE
-from learning.models.files import TALK
+from learning.models.files import REFERENCE, TALK
 from learning.models.home_files import home_files, problems
 from learning.models.store import ModelStore
 from tests.learning.conftest import Place
