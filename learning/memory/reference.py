@@ -182,7 +182,8 @@ def open_reference(
         return f"{weights_mark(model, trunk, talk)} {targets.hexdigest()}"
 
     kept, before = file.states(talk, model.config.dim, earlier), file.before()
-    if before is None and len(kept) < len({row_key(e) for e in talk}):
+    untaught = version == 0  # a file of an earlier version can be completed
+    if before is None and (untaught or len(kept) < len({row_key(e) for e in talk})):
         kept, before = {}, Before(version, upper_matrices(model, trunk.layers).state())
     kept = {key: states.to(model.device, trunk.kind) for key, states in kept.items()}
     reference = KeptReference(model, trunk, file, kept)

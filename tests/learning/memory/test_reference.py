@@ -131,6 +131,16 @@ def test_a_file_of_an_earlier_version_is_read(
     assert reference.before() is None, "there are none to draw new talk with"
 
 
+def test_a_file_of_an_earlier_version_is_completed_where_nothing_was_taught_yet(
+    tiny_model: Model, trunk: PrefixCache, tmp_path: Path
+) -> None:
+    _write_earlier(tiny_model, trunk, tmp_path)
+    open_reference(tiny_model, trunk, TALK, tmp_path, 0)
+    _teach(tiny_model)
+    kept = open_reference(tiny_model, trunk, TALK, tmp_path, 5).before()
+    assert kept and kept.version == 0
+
+
 def test_a_file_of_an_earlier_version_with_other_rows_is_made_anew(
     tiny_model: Model, trunk: PrefixCache, tmp_path: Path
 ) -> None:
