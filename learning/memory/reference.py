@@ -4,8 +4,8 @@ Lessons are held close to it by a KL term on the model's own talk. The final hid
 of that talk are kept beside the weights, from lesson to lesson. With the weights before each lesson as
 reference, talk drifted a little with every lesson, without end; a fixed reference pulls it back. The matrices
 that lessons move are kept too, as they were: so talk that is drawn later has the same reference
-(learning.memory.renewal). Lessons do not move embeddings, final norm and lower blocks: a hash of these tells
-whether what is kept belongs to the weights.
+(learning.memory.own_talk.renewed_talk). Lessons do not move embeddings, final norm and lower blocks: a hash
+of these tells whether what is kept belongs to the weights.
 """
 
 from __future__ import annotations
@@ -175,7 +175,8 @@ def open_reference(
     """Reads the folder's reference if it belongs to these weights, and captures the rows that it lacks.
     Otherwise the reference is how the model talks now, and is written. version: of these weights, if all rows
     come from them or earlier ones (Before.version)."""
-    file = ReferenceFile(folder, weights_mark(model, trunk))
+    moved = upper_matrices(model, trunk.layers)
+    file = ReferenceFile(folder, weights_mark(model, trunk), moved)
 
     def earlier() -> str:
         targets = hashlib.blake2b(repr([e.target for e in talk]).encode(), digest_size=16)
@@ -184,8 +185,8 @@ def open_reference(
     kept, before = file.states(talk, model.config.dim, earlier), file.before()
     untaught = version == 0  # a file of an earlier version can be completed
     if before is None and (untaught or len(kept) < len({row_key(e) for e in talk})):
-        kept, before = {}, Before(version, upper_matrices(model, trunk.layers).state())
-    kept = {key: states.to(model.device, trunk.kind) for key, states in kept.items()}
+        kept, before = {}, Before(version, moved.state())
+    kept = {key: x.to(model.device, trunk.kind, copy=True) for key, x in kept.items()}
     reference = KeptReference(model, trunk, file, kept)
     reference.follow(talk, before, pause=pause)
     return reference

@@ -22,6 +22,7 @@ from engine.storage.checkpoint import load_tensors, save_tensors
 from engine.storage.checkpoint_files import parse_number
 from learning.data.examples import Example
 from learning.models.files import REFERENCE, REFERENCE_VERSION
+from learning.models.trainable import Trainable
 
 HIDDEN, MARK, ROWS = "hidden", "mark", "rows"
 
@@ -51,9 +52,10 @@ class ReferenceFile:
     """Reads and writes the file in a model's folder. A file that is damaged, or of other weights, counts as
     absent: it is made anew."""
 
-    def __init__(self, folder: Path, mark: str) -> None:
-        """mark: of the weights that lessons do not move."""
+    def __init__(self, folder: Path, mark: str, moved: Trainable) -> None:
+        """mark: of the weights that lessons do not move. moved: the matrices that they move."""
         self._path, self._mark = folder / REFERENCE, mark
+        self._shapes = {name: moved.model.get_parameter(name).shape for name in moved.names}
 
     def states(
         self, talk: Sequence[Example], dim: int, earlier: Callable[[], str]
@@ -75,13 +77,16 @@ class ReferenceFile:
         except (ValueError, TypeError, RuntimeError):
             return {}
         kept = {name: part for (name, _), part in zip(rows, parts, strict=True)}
-        found = {row_key(e): kept.get(_name(e)) for e in talk}
-        return {key: part for key, part in found.items() if part is not None}
+        found = {row_key(e): (kept.get(_name(e)), e.targets) for e in talk}
+        return {k: x for k, (x, targets) in found.items() if x is not None and len(x) == targets}
 
     def before(self) -> Before | None:
-        """What lessons move, as it was; None if the file has none of these weights."""
+        """What lessons move, as it was; None if the file does not have it, whole and finite."""
         matrices, record = self._read(without=(HIDDEN,))
-        if not matrices or record.get(MARK) != self._mark:
+        shapes = {name: matrix.shape for name, matrix in matrices.items()}
+        if record.get(MARK) != self._mark or shapes != self._shapes:
+            return None
+        if not all(bool(x.isfinite().all()) for x in matrices.values()):
             return None
         told = record.get(REFERENCE_VERSION)
         return Before(None if told is None else parse_number(told), matrices)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -184,6 +185,43 @@ def test_the_file_is_written_again_when_it_lacks_more_than_half_of_the_rows(
     assert kept and tensors.keys() > kept.matrices.keys(), "the matrices stay"
 
 
+def _without_one(matrices: dict[str, Tensor]) -> None:
+    matrices.popitem()
+
+
+def _under_another_name(matrices: dict[str, Tensor]) -> None:
+    matrices["blocks.9.ffn.up.weight"] = matrices.popitem()[1]
+
+
+def _of_another_shape(matrices: dict[str, Tensor]) -> None:
+    name, matrix = matrices.popitem()
+    matrices[name] = matrix[:3]
+
+
+def _with_nan(matrices: dict[str, Tensor]) -> None:
+    next(iter(matrices.values()))[0, 0] = float("nan")
+
+
+@pytest.mark.parametrize(
+    "damage", [_without_one, _under_another_name, _of_another_shape, _with_nan]
+)
+def test_damaged_matrices_count_as_none(
+    tiny_model: Model,
+    trunk: PrefixCache,
+    tmp_path: Path,
+    damage: Callable[[dict[str, Tensor]], None],
+) -> None:
+    first = open_reference(tiny_model, trunk, TALK, tmp_path)
+    tensors, record = load_tensors(tmp_path / REFERENCE)
+    hidden = tensors.pop("hidden")
+    damage(tensors)
+    save_tensors(tensors | {"hidden": hidden}, tmp_path / REFERENCE, record)
+    _teach(tiny_model)
+    reference = open_reference(tiny_model, trunk, TALK, tmp_path)
+    assert reference.before() is None
+    torch.testing.assert_close(reference.at_targets(TALK), first.at_targets(TALK))
+
+
 def test_with_a_full_disk_the_reference_is_still_followed(
     tiny_model: Model, trunk: PrefixCache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -196,7 +234,9 @@ def test_with_a_full_disk_the_reference_is_still_followed(
     assert len(reference.at_targets(TALK)) == sum(e.targets for e in TALK)
 
 
-@pytest.mark.parametrize("rows", ["", "{}", "[[1, 2]]", '[["a", -1]]', '[["a", "b"]]', "[1]"])
+@pytest.mark.parametrize(
+    "rows", ["", "{}", "[[1, 2]]", '[["a", -1]]', '[["a", "b"]]', "[1]", '[["a", 1]]']
+)
 def test_a_file_with_damaged_names_of_rows_is_made_anew(
     tiny_model: Model, trunk: PrefixCache, tmp_path: Path, rows: str
 ) -> None:
