@@ -12,6 +12,7 @@ import sqlite3
 import time
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from engine.errors import NotFound
 from learning.journal.database import Store
@@ -266,6 +267,20 @@ class LessonJournal(Store):
         """Whether `version` is `earlier` or was trained from it. 0: the model as shipped or imported."""
         sql = f"{LINE} SELECT 1 FROM line WHERE version = ?"
         return self.row(sql, version, earlier) is not None
+
+    def has_published(self, folder: Path) -> bool:
+        """Whether any version of the model in a folder of this name is in the journal."""
+        paths = self.rows("SELECT DISTINCT path FROM publications WHERE path IS NOT NULL")
+        return any(Path(path).parent.name == folder.name for (path,) in paths)
+
+    def learned_since(self, folder: Path, seconds: float) -> int:
+        """Number of lessons that the model in the folder has learned since; seconds: of the epoch."""
+        published = self.rows(
+            """SELECT path FROM publications JOIN publication_lessons USING (version)
+            WHERE created > ? AND path IS NOT NULL""",
+            seconds,
+        )
+        return sum(Path(path).parent.name == folder.name for (path,) in published)
 
     def notes_since(self, version: int, earlier: int) -> list[str] | None:
         """What the publications after `earlier` up to `version` were for; None if `version` does not come

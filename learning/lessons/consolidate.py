@@ -4,7 +4,7 @@ in other words.
 It uses interleaved replay: a broken example, or a lesson that is not yet known in other words, is trained
 again together with remembered examples. It saves no snapshots, because many pauses would push out the
 snapshots that an undo needs. It also draws some of the own talk anew: what the anchor uses for long the model
-learns by heart, and drifts on all other talk (benchmarks/results/long_life.md).
+learns by heart, and drifts on all other talk (benchmarks/results/recipe.md).
 """
 
 from __future__ import annotations
@@ -42,8 +42,7 @@ LOOKED_AT = 10
 TOGETHER = 8
 """Most unknown wordings that a revisit rehearses together."""
 RENEWALS = 32
-"""Most renewals of own talk that wait for a pause; one for each new lesson. So many replace all rows once, in
-the mean, at 10M."""
+"""Most renewals of own talk that wait for a pause. At 10M so many draw as many rows as there are."""
 REHEARSED = "rehearsed in other words"
 """Note of what is published after a rehearsal or a revisit."""
 AVOIDED = 128
@@ -88,7 +87,10 @@ class Consolidator:
         self._fresh = [x for x in self._fresh if lesson is None or x.lesson != lesson]
         self._fresh.append(Rehearsal(example, lesson, others=others))
         self._revisits = REVISITS
-        self._renewals = min(self._renewals + 1, RENEWALS)
+
+    def renew_talk(self, times: int = 1) -> None:
+        """Plans renewals of own talk, one for each newly learned lesson."""
+        self._renewals = min(self._renewals + times, RENEWALS)
 
     def avoid(self, examples: Iterable[Example]) -> None:
         """Cancels rehearsals of these answers, which are now rejected."""

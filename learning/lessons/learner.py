@@ -39,6 +39,8 @@ from learning.memory.tasks import (
     waiting_riders,
 )
 from learning.memory.transaction import UNPUBLISHED, AtStake, Commit
+from learning.models.files import TALK
+from learning.models.home_files import last_written
 from learning.models.snapshots import KNOWN_ALREADY, OldWeights
 from learning.models.weights import Published, Weights
 from learning.protocol.events import LearnerState, Understood, UndoDone
@@ -79,6 +81,7 @@ class Learner:
         )
         self._pauses = Consolidator(self.transaction, tell)
         self.caches.on_forget(self._pauses.forget)
+        self._pauses.renew_talk(journal.learned_since(folder, last_written(folder / TALK)))
         self._reasons = Reasons(self.transaction, self.tokenizer, tell)
         self.reasons = False
         """Whether pauses carry reasons over to other messages."""
@@ -226,6 +229,7 @@ class Learner:
         main = task.answers[-1] if task.answers and known else None
         if main:
             self._pauses.learned(main, lesson.id, others)
+            self._pauses.renew_talk()
         tracker = self.tracker  # it looks at what the memory has now
         # the owner's book may have had it already, so that it was looked at before it was learned
         tracker.measure(self.caches.upper, task.answers)

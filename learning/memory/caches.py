@@ -27,7 +27,8 @@ from learning.memory.prefix_cache import LARGE, PrefixCache, UpperModel
 from learning.memory.reference import KeptReference, open_reference, weights_mark
 from learning.memory.replay import Replay
 from learning.memory.rewording import reworded, unseen
-from learning.models.files import reference_version
+from learning.models.files import TALK, reference_version
+from learning.models.home_files import last_written
 from learning.models.weights import Weights
 from personality.parsed import ParsedBooks
 
@@ -61,6 +62,8 @@ class LearnerCaches:
         self._trunk: PrefixCache | None = None
         self._reference: KeptReference | None = None
         self._tracker = MarginTracker()
+        self._dreamt: int | None = None
+        """Version of the weights that sampled all of own talk, if that was just now."""
         self._on_forget: list[Callable[[], None]] = []
 
     def forget(self) -> None:
@@ -84,14 +87,14 @@ class LearnerCaches:
         self.book_rows = book_rows(
             self.tokenizer, paths, model.config.context, skip_bad, self.books
         )
+        folder, version = self._weights.folder, self._weights.version
+        written = last_written(folder / TALK)
         self._replay = build_replay(
-            model,
-            self.tokenizer,
-            self._weights.folder,
-            self.book_rows,
-            self._journal,
-            self._weights.version,
+            model, self.tokenizer, folder, self.book_rows, self._journal, version
         )
+        if last_written(folder / TALK) != written:
+            self._dreamt = version
+        self._reference = None  # its rows are own talk as it was read now
         self._tracker = MarginTracker()
         return self._replay
 
@@ -127,16 +130,18 @@ class LearnerCaches:
                 self._talk_version(),
                 pause=self._pause,
             )
+            self.replay.talk = [e for e in self.replay.talk if self._reference.has(e)]
         return self._reference
 
     def _talk_version(self) -> int | None:
         """The version of the present weights, if own talk comes from them or from weights that they were made
-        of; None if that is not known, as after an undo. Forgetting asks for it
+        of; None if that is not known, as after an undo or a rollback. Forgetting asks for it
         (learning.lessons.forget_weights)."""
-        now, told = self._weights.version, reference_version(self._weights.folder)
-        if now == 0 or (told is not None and self._journal.comes_from(now, told)):
-            return now
-        return None
+        folder, now = self._weights.folder, self._weights.version
+        told = reference_version(folder)
+        untaught = now == 0 and not self._journal.has_published(folder)
+        made_of = told is not None and self._journal.comes_from(now, told)
+        return now if untaught or made_of or self._dreamt == now else None
 
     @property
     def tracker(self) -> MarginTracker:

@@ -10,7 +10,6 @@ of these tells whether what is kept belongs to the weights.
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import hashlib
 from collections.abc import Callable, Sequence
@@ -135,10 +134,15 @@ class KeptReference(AnchorReference):
         """trunk: of the blocks that lessons do not move. kept: the states that the file has."""
         super().__init__(model, kept)
         self._trunk, self._file, self._written = trunk, file, set(kept)
+        self._unwritten: Before | None = None
 
     def before(self) -> Before | None:
         """What lessons move, as it was; None where the file lacks it, as files of earlier versions do."""
-        return self._file.before()
+        return self._unwritten or self._file.before()
+
+    def has(self, example: Example) -> bool:
+        """Whether the row is one of the reference's."""
+        return row_key(example) in self._hidden
 
     def follow(
         self,
@@ -147,20 +151,24 @@ class KeptReference(AnchorReference):
         *,
         pause: Callable[[], None] = lambda: None,
     ) -> bool:
-        """Makes `talk` the reference's rows: new ones are captured from the model as it was. Writes the file
-        when it lacks more than UNWRITTEN of the rows, and returns whether it did. before: None only if no row
-        is new. `pause` is called before every pass."""
-        hidden, missing = self._hidden, [e for e in talk if row_key(e) not in self._hidden]
+        """Makes `talk` the reference's rows: new ones are captured from the model as it was, and left out if
+        `before` is None. Writes the file when it lacks more than UNWRITTEN of the rows, and returns whether
+        it did. `pause` is called before every pass."""
+        hidden, missing = self._hidden, [e for e in talk if not self.has(e)]
         if before and missing:
             then = replaced(self._model, before.cast(self._model))
             hidden = hidden | capture_reference(then, self._trunk, missing, pause=pause)._hidden
-        self._hidden = {row_key(e): hidden[row_key(e)] for e in talk}
+        self._hidden = {row_key(e): hidden[row_key(e)] for e in talk if row_key(e) in hidden}
         due = len(self._hidden.keys() - self._written) > UNWRITTEN * len(self._hidden)
-        if due and before:
-            with contextlib.suppress(CheckpointError):  # a full disk: written next time
-                self._file.write(self._hidden, before, self._trunk.kind)
-                self._written = set(self._hidden)
-        return due
+        if not due or before is None:
+            return False
+        try:
+            self._file.write(self._hidden, before, self._trunk.kind)
+        except CheckpointError:  # a full disk: written at the next call
+            self._unwritten = before
+            return False
+        self._written, self._unwritten = set(self._hidden), None
+        return True
 
 
 def open_reference(
@@ -172,9 +180,10 @@ def open_reference(
     *,
     pause: Callable[[], None] = lambda: None,
 ) -> KeptReference:
-    """Reads the folder's reference if it belongs to these weights, and captures the rows that it lacks.
-    Otherwise the reference is how the model talks now, and is written. version: of these weights, if all rows
-    come from them or earlier ones (Before.version)."""
+    """Reads the folder's reference if it belongs to these weights, and captures the rows that it lacks; where
+    the file has no matrices for that, the reference lacks these rows. Otherwise the reference is how the
+    model talks now, and is written. version: of these weights, if all rows come from them or from weights
+    that they were made of (Before.version); 0 if nothing was ever taught to them."""
     moved = upper_matrices(model, trunk.layers)
     file = ReferenceFile(folder, weights_mark(model, trunk), moved)
 
@@ -184,7 +193,7 @@ def open_reference(
 
     kept, before = file.states(talk, model.config.dim, earlier), file.before()
     untaught = version == 0  # a file of an earlier version can be completed
-    if before is None and (untaught or len(kept) < len({row_key(e) for e in talk})):
+    if before is None and (untaught or not kept):
         kept, before = {}, Before(version, moved.state())
     kept = {key: x.to(model.device, trunk.kind, copy=True) for key, x in kept.items()}
     reference = KeptReference(model, trunk, file, kept)

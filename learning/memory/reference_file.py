@@ -19,9 +19,8 @@ from torch import Tensor
 from engine.errors import CheckpointError
 from engine.model import Model
 from engine.storage.checkpoint import load_tensors, save_tensors
-from engine.storage.checkpoint_files import parse_number
 from learning.data.examples import Example
-from learning.models.files import REFERENCE, REFERENCE_VERSION
+from learning.models.files import REFERENCE, REFERENCE_VERSION, version_told
 from learning.models.trainable import Trainable
 
 HIDDEN, MARK, ROWS = "hidden", "mark", "rows"
@@ -60,8 +59,9 @@ class ReferenceFile:
     def states(
         self, talk: Sequence[Example], dim: int, earlier: Callable[[], str]
     ) -> dict[RowKey, Tensor]:
-        """The kept states [targets, dim] of those of the rows that the file has. earlier: gives the mark of
-        earlier versions, which wrote the states of exactly these rows, without their names or matrices."""
+        """The kept states [targets, dim] of those of the rows that the file has, whole and finite. earlier:
+        gives the mark of earlier versions, which wrote the states of exactly these rows, without their names
+        or matrices."""
         tensors, record = self._read(without=())
         hidden, names = tensors.get(HIDDEN), record.get(ROWS)
         try:
@@ -78,7 +78,11 @@ class ReferenceFile:
             return {}
         kept = {name: part for (name, _), part in zip(rows, parts, strict=True)}
         found = {row_key(e): (kept.get(_name(e)), e.targets) for e in talk}
-        return {k: x for k, (x, targets) in found.items() if x is not None and len(x) == targets}
+        return {
+            key: part
+            for key, (part, targets) in found.items()
+            if part is not None and len(part) == targets and bool(part.isfinite().all())
+        }
 
     def before(self) -> Before | None:
         """What lessons move, as it was; None if the file does not have it, whole and finite."""
@@ -86,10 +90,9 @@ class ReferenceFile:
         shapes = {name: matrix.shape for name, matrix in matrices.items()}
         if record.get(MARK) != self._mark or shapes != self._shapes:
             return None
-        if not all(bool(x.isfinite().all()) for x in matrices.values()):
+        if not all(x.is_floating_point() and bool(x.isfinite().all()) for x in matrices.values()):
             return None
-        told = record.get(REFERENCE_VERSION)
-        return Before(None if told is None else parse_number(told), matrices)
+        return Before(version_told(record), matrices)
 
     def write(self, hidden: Mapping[RowKey, Tensor], before: Before, kind: torch.dtype) -> None:
         """kind: dtype of the states and matrices in the file. Raises CheckpointError."""

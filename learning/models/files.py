@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from engine.errors import CheckpointError
@@ -35,7 +36,12 @@ PRACTICE_BEST = "practice_best.json"
 def reference_version(folder: Path) -> int | None:
     """The version in the metadata of a folder's reference; None if it is not known."""
     try:
-        told = read_metadata(folder / REFERENCE).get(REFERENCE_VERSION)
+        return version_told(read_metadata(folder / REFERENCE))
     except CheckpointError:
         return None
-    return None if told is None else parse_number(told)
+
+
+def version_told(record: Mapping[str, str]) -> int | None:
+    """The version in a reference's metadata; None if it is not there or is no number."""
+    version = parse_number(told := record.get(REFERENCE_VERSION))
+    return version if told == str(version) else None

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from pathlib import Path
+
 import pytest
 
 from engine.errors import JournalError, NotFound
@@ -92,3 +95,17 @@ def test_steps_and_measures_are_kept_for_the_progress(journal: Journal) -> None:
     journal.add_measure("book_recall", 0.5)
     journal.add_measure("book_recall", float("inf"))
     assert [value for _, value in journal.measures("book_recall")] == [0.5]
+
+
+def test_lessons_that_a_model_learned_since_are_counted(journal: Journal, tmp_path: Path) -> None:
+    mine, other = tmp_path / "mine", tmp_path / "other"
+    one, two, three = journal.add_lessons([lesson("1"), lesson("2"), lesson("3")])
+    assert not journal.has_published(mine)
+    journal.add_publication(1, 0, [one.id, two.id], str(mine / "model.safetensors"))
+    journal.add_publication(2, 0, [three.id], str(other / "model.safetensors"))
+    assert journal.has_published(mine) and journal.has_published(tmp_path / "moved" / "other")
+    assert not journal.has_published(tmp_path / "third")
+    now = time.time()
+    found = [journal.learned_since(folder, now - 60) for folder in (mine, other)]
+    assert found == [2, 1] and journal.learned_since(mine, now + 60) == 0
+    assert journal.learned_since(mine, float("inf")) == 0

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import random
+import time
 from collections import Counter
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -20,9 +22,11 @@ from learning.lessons.learner import Learner
 from learning.lessons.recipe import LessonTransaction, TeachResult
 from learning.memory.margins import Margin
 from learning.memory.own_talk import LOOK_BACK, RENEWED
+from learning.models.files import TALK
 from learning.objectives.forward import Knowledge, knowledge
 from tests.learning.conftest import Place
 from tests.learning.lessons.test_learner import knows, lesson, open_learner, place, read_book  # noqa: F401
+from tests.learning.lessons.test_undo import publish
 
 
 @pytest.mark.slow
@@ -124,6 +128,38 @@ def test_a_pause_renews_some_own_talk_for_each_lesson(place: Place) -> None:  # 
     assert 0 < len(new) <= RENEWED + RENEWED // LOOK_BACK
     states = learner.caches.reference.at_targets(learner.replay.talk)
     assert len(states) == sum(e.targets for e in learner.replay.talk)
+
+
+def test_renewals_that_the_last_run_left_are_planned_once(
+    place: Place,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    learner = open_learner(place)
+    learner.caches.prepare()
+    os.utime(learner.folder / TALK, (time.time() - 60,) * 2)
+    for question in ("What is first?", "What is next?", "What is last?"):
+        publish(learner, lesson(question, "This one."))
+    left = open_learner(place)
+    left.caches.prepare()
+    renewed = 0
+
+    def renew(_: object) -> bool:
+        nonlocal renewed
+        renewed += 1
+        os.utime(left.folder / TALK)  # as it does
+        return True
+
+    monkeypatch.setattr(left.caches, "renew_talk", renew)
+    monkeypatch.setattr(Consolidator, "_rehearse", lambda self, one: self._fresh.remove(one))
+    monkeypatch.setattr(Consolidator, "_revisit", lambda self: setattr(self, "_revisits", 0))
+    while left.catch_up():
+        pass
+    assert renewed == 3
+    again = open_learner(place)
+    monkeypatch.setattr(again.caches, "renew_talk", renew)
+    while again.catch_up():
+        pass
+    assert renewed == 3, "rehearsals that go on bring no renewals"
 
 
 @pytest.mark.slow

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 import torch
 
+from engine.storage.checkpoint import load_tensors, save_tensors
 from learning.lessons.forget import forget
 from learning.lessons.learner import Learner
-from learning.models.files import REFERENCE, TALK
+from learning.models.files import REFERENCE, TALK, reference_version
+from learning.models.store import ModelStore
 from learning.protocol.records import Lesson
 from tests.learning.conftest import Place
 from tests.learning.lessons.test_forget import backdate
@@ -102,6 +104,44 @@ def test_talk_of_a_training_that_was_undone_goes(place: Place) -> None:  # noqa:
     learner.caches.prepare()
     assert kept(learner.folder) == [True, True]
     assert forgotten(place, secret) == [False, False]
+
+
+def test_talk_of_a_training_before_a_rollback_to_the_first_weights_goes(
+    place: Place,  # noqa: F811
+) -> None:
+    home, folder, journal = place
+    learner = prepared(place)
+    secret = publish(learner, SECRET)
+    trained_on_everything(learner)
+    learner.caches.prepare()
+    assert learner.caches.renew_talk(random.Random(0))  # by weights that knew it
+    ModelStore(home).rollback(folder.name, 0, journal)
+    again = open_learner(place)
+    again.caches.prepare()
+    assert again.version == 0 and kept(folder) == [True, True]
+    assert forgotten(place, secret) == [False, False]
+
+
+def test_talk_with_a_damaged_version_goes(place: Place) -> None:  # noqa: F811
+    learner = prepared(place)
+    secret = publish(learner, SECRET)
+    tensors, record = load_tensors(learner.folder / REFERENCE)
+    for damaged in ("x7", "", "-0", "00"):
+        save_tensors(tensors, learner.folder / REFERENCE, record | {"version": damaged})
+        assert reference_version(learner.folder) is None
+    assert forgotten(place, secret) == [False, False]
+
+
+def test_talk_dreamt_since_stays_when_something_later_is_forgotten(place: Place) -> None:  # noqa: F811
+    """As after a first forgetting that removed the talk."""
+    learner = prepared(place)
+    publish(learner, OTHER)
+    (learner.folder / TALK).unlink()
+    learner.forget_memory()
+    learner.caches.prepare()
+    secret = publish(learner, SECRET)
+    assert learner.caches.renew_talk(random.Random(0))
+    assert forgotten(place, secret) == [True, True]
 
 
 def test_talk_of_weights_from_elsewhere_goes(place: Place) -> None:  # noqa: F811

@@ -113,8 +113,38 @@ def test_the_version_of_talk_is_known_where_no_other_weights_said_any(
 
 
 def test_talk_that_is_made_anew_takes_its_reference_with_it(learner: Learner) -> None:
-    """The weights that say it now have been taught."""
+    """All of it comes from the weights that say it now."""
+    before = learner.caches.reference.before()
     (learner.folder / TALK).unlink()
     learner.forget_memory()
     learner.caches.prepare()
-    assert reference_version(learner.folder) is None
+    after = learner.caches.reference.before()
+    assert before and after and (before.version, after.version) == (0, learner.version)
+    assert reference_version(learner.folder) == learner.version
+
+
+def test_rows_that_can_no_more_be_captured_leave_own_talk(learner: Learner) -> None:
+    """The file's states are whole, and the matrices for a row that it lacks are damaged."""
+    learner.caches.renew_talk(random.Random(0))
+    path = learner.folder / REFERENCE
+    tensors, record = load_tensors(path)
+    save_tensors({"hidden": tensors["hidden"]}, path, record)
+    talk, states = learner.replay.talk, learner.caches.reference
+    learner.forget_memory()
+    learner.caches.prepare()
+    left = learner.replay.talk
+    assert 0 < len(left) < len(talk) and set(left) < set(talk)
+    torch.testing.assert_close(
+        learner.caches.reference.at_targets(left), states.at_targets(left), atol=1e-4, rtol=1e-4
+    )
+
+
+def test_the_reference_has_the_rows_that_were_read_last(
+    learner: Learner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a full disk talk.json lacks what was renewed."""
+    monkeypatch.setattr("learning.memory.caches.write_talk", lambda *_: None)
+    learner.caches.renew_talk(random.Random(0))
+    renewed = learner.replay.talk
+    assert learner.caches.read_books_again().talk != renewed
+    assert len(learner.caches.reference.at_targets(learner.replay.talk))

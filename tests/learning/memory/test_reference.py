@@ -202,8 +202,13 @@ def _with_nan(matrices: dict[str, Tensor]) -> None:
     next(iter(matrices.values()))[0, 0] = float("nan")
 
 
+def _whole_numbers(matrices: dict[str, Tensor]) -> None:
+    name, matrix = matrices.popitem()
+    matrices[name] = matrix.int()
+
+
 @pytest.mark.parametrize(
-    "damage", [_without_one, _under_another_name, _of_another_shape, _with_nan]
+    "damage", [_without_one, _under_another_name, _of_another_shape, _with_nan, _whole_numbers]
 )
 def test_damaged_matrices_count_as_none(
     tiny_model: Model,
@@ -220,6 +225,23 @@ def test_damaged_matrices_count_as_none(
     reference = open_reference(tiny_model, trunk, TALK, tmp_path)
     assert reference.before() is None
     torch.testing.assert_close(reference.at_targets(TALK), first.at_targets(TALK))
+    more = Example((1, 5, 9, 9), (False, False, True, True))
+    lacking = open_reference(tiny_model, trunk, [*TALK, more], tmp_path)
+    assert lacking.has(TALK[0]) and not lacking.has(more), "it is not captured from other weights"
+    torch.testing.assert_close(lacking.at_targets(TALK), first.at_targets(TALK))
+
+
+def test_a_row_whose_states_are_not_finite_is_captured_again(
+    tiny_model: Model, trunk: PrefixCache, tmp_path: Path
+) -> None:
+    first = open_reference(tiny_model, trunk, TALK, tmp_path)
+    tensors, record = load_tensors(tmp_path / REFERENCE)
+    tensors["hidden"][0, 0] = float("nan")
+    save_tensors(tensors, tmp_path / REFERENCE, record)
+    _teach(tiny_model)
+    again = open_reference(tiny_model, trunk, TALK, tmp_path)
+    close = {"atol": 1e-5, "rtol": 1e-5}
+    torch.testing.assert_close(again.at_targets(TALK), first.at_targets(TALK), **close)
 
 
 def test_with_a_full_disk_the_reference_is_still_followed(
@@ -228,10 +250,18 @@ def test_with_a_full_disk_the_reference_is_still_followed(
     def full(*_: object) -> None:
         raise CheckpointError("no room", "make room")
 
-    reference = open_reference(tiny_model, trunk, TALK[:2], tmp_path)
-    monkeypatch.setattr("learning.memory.reference_file.save_tensors", full)
-    reference.follow(TALK, reference.before())
-    assert len(reference.at_targets(TALK)) == sum(e.targets for e in TALK)
+    with monkeypatch.context() as patch:
+        patch.setattr("learning.memory.reference_file.save_tensors", full)
+        reference = open_reference(tiny_model, trunk, TALK[:2], tmp_path)
+        before = reference.before()
+        reference.follow(TALK[:3], before)
+    assert not (tmp_path / REFERENCE).exists()
+    _teach(tiny_model)
+    assert before and reference.before() is before
+    assert reference.follow(TALK, before), "there is room again"
+    kept = reference.before()
+    assert kept is not before and kept
+    assert all(torch.equal(x, before.matrices[name]) for name, x in kept.matrices.items())
 
 
 @pytest.mark.parametrize(
