@@ -178,12 +178,12 @@ class LearnerCaches:
     def renew_talk(self, rng: random.Random) -> bool:
         """Replaces some rows of own talk by new ones, said by the model as it was for the reference. Returns
         False if the reference's file lacks the matrices for that, as files of earlier versions do."""
-        before, published = self.reference.before(), self._weights.published.model
-        if before is None:
+        weights, published = self.reference.weights(), self._weights.published.model
+        if weights is None:
             return False
-        speaker = replaced(published, before.cast(published))
+        speaker = replaced(published, weights.cast(published))
         talk = renewed_talk(speaker, self.tokenizer, self.replay.talk, rng, pause=self._pause)
-        written = self.reference.follow(talk, before, pause=self._pause)
+        written = self.reference.follow(talk, weights, pause=self._pause)
         self.replay.talk = talk
         write_talk(talk, self._weights.folder)
         self.tidy()

@@ -26,7 +26,7 @@ from engine.precision import autocast
 from learning.data.examples import Example, micro_batches
 from learning.memory.packed_rows import upper_model
 from learning.memory.prefix_cache import PrefixCache
-from learning.memory.reference_file import Before, ReferenceFile, RowKey, row_key
+from learning.memory.reference_file import ReferenceFile, ReferenceWeights, RowKey, row_key
 from learning.models.trainable import upper_matrices
 
 CAPTURE_TOKENS = 2048
@@ -134,11 +134,11 @@ class KeptReference(AnchorReference):
         """trunk: of the blocks that lessons do not move. kept: the states that the file has."""
         super().__init__(model, kept)
         self._trunk, self._file, self._written = trunk, file, set(kept)
-        self._unwritten: Before | None = None
+        self._unwritten: ReferenceWeights | None = None
 
-    def before(self) -> Before | None:
+    def weights(self) -> ReferenceWeights | None:
         """What lessons move, as it was; None where the file lacks it, as files of earlier versions do."""
-        return self._unwritten or self._file.before()
+        return self._unwritten or self._file.weights()
 
     def has(self, example: Example) -> bool:
         """Whether the row is one of the reference's."""
@@ -147,25 +147,25 @@ class KeptReference(AnchorReference):
     def follow(
         self,
         talk: Sequence[Example],
-        before: Before | None,
+        weights: ReferenceWeights | None,
         *,
         pause: Callable[[], None] = lambda: None,
     ) -> bool:
         """Makes `talk` the reference's rows: new ones are captured from the model as it was, and left out if
-        `before` is None. Writes the file when it lacks more than UNWRITTEN of the rows, and returns whether
+        `weights` is None. Writes the file when it lacks more than UNWRITTEN of the rows, and returns whether
         it did. `pause` is called before every pass."""
         hidden, missing = self._hidden, [e for e in talk if not self.has(e)]
-        if before and missing:
-            then = replaced(self._model, before.cast(self._model))
+        if weights and missing:
+            then = replaced(self._model, weights.cast(self._model))
             hidden = hidden | capture_reference(then, self._trunk, missing, pause=pause)._hidden
         self._hidden = {row_key(e): hidden[row_key(e)] for e in talk if row_key(e) in hidden}
         due = len(self._hidden.keys() - self._written) > UNWRITTEN * len(self._hidden)
-        if not due or before is None:
+        if not due or weights is None:
             return False
         try:
-            self._file.write(self._hidden, before, self._trunk.kind)
+            self._file.write(self._hidden, weights, self._trunk.kind)
         except CheckpointError:  # a full disk: written at the next call
-            self._unwritten = before
+            self._unwritten = weights
             return False
         self._written, self._unwritten = set(self._hidden), None
         return True
@@ -183,7 +183,7 @@ def open_reference(
     """Reads the folder's reference if it belongs to these weights, and captures the rows that it lacks; where
     the file has no matrices for that, the reference lacks these rows. Otherwise the reference is how the
     model talks now, and is written. version: of these weights, if all rows come from them or from weights
-    that they were made of (Before.version); 0 if nothing was ever taught to them."""
+    that they were made of (ReferenceWeights.version); 0 if nothing was ever taught to them."""
     moved = upper_matrices(model, trunk.layers)
     file = ReferenceFile(folder, weights_mark(model, trunk), moved)
 
@@ -191,13 +191,13 @@ def open_reference(
         targets = hashlib.blake2b(repr([e.target for e in talk]).encode(), digest_size=16)
         return f"{weights_mark(model, trunk, talk)} {targets.hexdigest()}"
 
-    kept, before = file.states(talk, model.config.dim, earlier), file.before()
+    kept, weights = file.states(talk, model.config.dim, earlier), file.weights()
     untaught = version == 0  # a file of an earlier version can be completed
-    if before is None and (untaught or not kept):
-        kept, before = {}, Before(version, moved.state())
+    if weights is None and (untaught or not kept):
+        kept, weights = {}, ReferenceWeights(version, moved.state())
     kept = {key: x.to(model.device, trunk.kind, copy=True) for key, x in kept.items()}
     reference = KeptReference(model, trunk, file, kept)
-    reference.follow(talk, before, pause=pause)
+    reference.follow(talk, weights, pause=pause)
     return reference
 
 

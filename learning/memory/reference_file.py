@@ -34,7 +34,7 @@ def row_key(example: Example) -> RowKey:
 
 
 @dataclass(frozen=True)
-class Before:
+class ReferenceWeights:
     """What lessons move, as it was when the reference was first captured."""
 
     version: int | None
@@ -84,7 +84,7 @@ class ReferenceFile:
             if part is not None and len(part) == targets and bool(part.isfinite().all())
         }
 
-    def before(self) -> Before | None:
+    def weights(self) -> ReferenceWeights | None:
         """What lessons move, as it was; None if the file does not have it, whole and finite."""
         matrices, record = self._read(without=(HIDDEN,))
         shapes = {name: matrix.shape for name, matrix in matrices.items()}
@@ -92,16 +92,18 @@ class ReferenceFile:
             return None
         if not all(x.is_floating_point() and bool(x.isfinite().all()) for x in matrices.values()):
             return None
-        return Before(version_told(record), matrices)
+        return ReferenceWeights(version_told(record), matrices)
 
-    def write(self, hidden: Mapping[RowKey, Tensor], before: Before, kind: torch.dtype) -> None:
+    def write(
+        self, hidden: Mapping[RowKey, Tensor], weights: ReferenceWeights, kind: torch.dtype
+    ) -> None:
         """kind: dtype of the states and matrices in the file. Raises CheckpointError."""
         rows = [[_named(key), len(part)] for key, part in hidden.items()]
-        tensors = {name: matrix.to("cpu", kind) for name, matrix in before.matrices.items()}
+        tensors = {name: matrix.to("cpu", kind) for name, matrix in weights.matrices.items()}
         tensors[HIDDEN] = torch.cat(list(hidden.values())).to("cpu", kind)
         record = {MARK: self._mark, ROWS: json.dumps(rows)}
-        if before.version is not None:
-            record[REFERENCE_VERSION] = str(before.version)
+        if weights.version is not None:
+            record[REFERENCE_VERSION] = str(weights.version)
         save_tensors(tensors, self._path, record)
 
     def _read(self, without: Sequence[str]) -> tuple[dict[str, Tensor], dict[str, str]]:

@@ -40,7 +40,7 @@ def test_new_rows_are_the_voice_of_before_the_lessons(learner: Learner, place: P
     before, untaught = list(learner.replay.talk), load_model(place[1])
     untaught.load_state_dict(learner.weights.model.state_dict())
     with torch.no_grad():
-        kept = learner.caches.reference.before()
+        kept = learner.caches.reference.weights()
         assert kept
         for name, matrix in kept.matrices.items():
             untaught.get_parameter(name).copy_(matrix)
@@ -114,11 +114,11 @@ def test_the_version_of_talk_is_known_where_no_other_weights_said_any(
 
 def test_talk_that_is_made_anew_takes_its_reference_with_it(learner: Learner) -> None:
     """All of it comes from the weights that say it now."""
-    before = learner.caches.reference.before()
+    before = learner.caches.reference.weights()
     (learner.folder / TALK).unlink()
     learner.forget_memory()
     learner.caches.prepare()
-    after = learner.caches.reference.before()
+    after = learner.caches.reference.weights()
     assert before and after and (before.version, after.version) == (0, learner.version)
     assert reference_version(learner.folder) == learner.version
 

@@ -129,7 +129,7 @@ def test_a_file_of_an_earlier_version_is_read(
     _teach(tiny_model)
     reference = open_reference(tiny_model, trunk, TALK, tmp_path)
     torch.testing.assert_close(reference.at_targets(TALK), expected)
-    assert reference.before() is None, "there are none to draw new talk with"
+    assert reference.weights() is None, "there are none to draw new talk with"
 
 
 def test_a_file_of_an_earlier_version_is_completed_where_nothing_was_taught_yet(
@@ -138,7 +138,7 @@ def test_a_file_of_an_earlier_version_is_completed_where_nothing_was_taught_yet(
     _write_earlier(tiny_model, trunk, tmp_path)
     open_reference(tiny_model, trunk, TALK, tmp_path, 0)
     _teach(tiny_model)
-    kept = open_reference(tiny_model, trunk, TALK, tmp_path, 5).before()
+    kept = open_reference(tiny_model, trunk, TALK, tmp_path, 5).weights()
     assert kept and kept.version == 0
 
 
@@ -149,7 +149,7 @@ def test_a_file_of_an_earlier_version_with_other_rows_is_made_anew(
     _teach(tiny_model)
     reference = open_reference(tiny_model, trunk, TALK[:3], tmp_path)
     assert anchor_gradients(UpperModel(tiny_model, trunk), reference, TALK[:3]) < 1e-6
-    assert reference.before()
+    assert reference.weights()
 
 
 def test_new_rows_are_captured_from_the_model_as_it_was(
@@ -160,7 +160,7 @@ def test_new_rows_are_captured_from_the_model_as_it_was(
     open_reference(tiny_model, trunk, TALK[:4], tmp_path)
     _teach(tiny_model)
     reference = open_reference(tiny_model, trunk, TALK[:4], tmp_path)
-    reference.follow(TALK[2:], reference.before())
+    reference.follow(TALK[2:], reference.weights())
     dropped = sum(e.targets for e in TALK[:2])
     close = {"atol": 1e-5, "rtol": 1e-5}
     torch.testing.assert_close(reference.at_targets(TALK[2:]), expected[dropped:], **close)
@@ -176,12 +176,12 @@ def test_the_file_is_written_again_when_it_lacks_more_than_half_of_the_rows(
 ) -> None:
     reference = open_reference(tiny_model, trunk, TALK[:4], tmp_path)
     first = load_tensors(tmp_path / REFERENCE)[1]
-    reference.follow(TALK[2:6], reference.before())
+    reference.follow(TALK[2:6], reference.weights())
     assert load_tensors(tmp_path / REFERENCE)[1] == first
-    reference.follow(TALK[3:], reference.before())
+    reference.follow(TALK[3:], reference.weights())
     tensors, record = load_tensors(tmp_path / REFERENCE)
     assert record != first and len(tensors["hidden"]) == sum(e.targets for e in TALK[3:])
-    kept = reference.before()
+    kept = reference.weights()
     assert kept and tensors.keys() > kept.matrices.keys(), "the matrices stay"
 
 
@@ -223,7 +223,7 @@ def test_damaged_matrices_count_as_none(
     save_tensors(tensors | {"hidden": hidden}, tmp_path / REFERENCE, record)
     _teach(tiny_model)
     reference = open_reference(tiny_model, trunk, TALK, tmp_path)
-    assert reference.before() is None
+    assert reference.weights() is None
     torch.testing.assert_close(reference.at_targets(TALK), first.at_targets(TALK))
     more = Example((1, 5, 9, 9), (False, False, True, True))
     lacking = open_reference(tiny_model, trunk, [*TALK, more], tmp_path)
@@ -253,13 +253,13 @@ def test_with_a_full_disk_the_reference_is_still_followed(
     with monkeypatch.context() as patch:
         patch.setattr("learning.memory.reference_file.save_tensors", full)
         reference = open_reference(tiny_model, trunk, TALK[:2], tmp_path)
-        before = reference.before()
+        before = reference.weights()
         reference.follow(TALK[:3], before)
     assert not (tmp_path / REFERENCE).exists()
     _teach(tiny_model)
-    assert before and reference.before() is before
+    assert before and reference.weights() is before
     assert reference.follow(TALK, before), "there is room again"
-    kept = reference.before()
+    kept = reference.weights()
     assert kept is not before and kept
     assert all(torch.equal(x, before.matrices[name]) for name, x in kept.matrices.items())
 
