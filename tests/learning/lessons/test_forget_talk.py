@@ -48,6 +48,16 @@ def trained_on_everything(learner: Learner) -> None:
     learner.forget_memory()
 
 
+def trained_with_the_secret(place: Place) -> tuple[Learner, Lesson]:  # noqa: F811
+    """All weights knew it when some talk was drawn by them."""
+    learner = prepared(place)
+    secret = publish(learner, SECRET)
+    trained_on_everything(learner)
+    learner.caches.prepare()
+    assert learner.caches.renew_talk(random.Random(0))
+    return learner, secret
+
+
 def test_talk_renewed_since_stays_because_the_weights_before_said_it(place: Place) -> None:  # noqa: F811
     learner = prepared(place)
     publish(learner, OTHER)
@@ -77,11 +87,7 @@ def test_talk_first_held_by_weights_that_knew_it_goes(place: Place) -> None:  # 
 
 
 def test_talk_of_a_training_that_knew_it_goes(place: Place) -> None:  # noqa: F811
-    learner = prepared(place)
-    secret = publish(learner, SECRET)
-    trained_on_everything(learner)
-    learner.caches.prepare()
-    assert learner.caches.renew_talk(random.Random(0))
+    _, secret = trained_with_the_secret(place)
     assert forgotten(place, secret) == [False, False]
 
 
@@ -95,11 +101,7 @@ def test_talk_of_a_training_before_it_stays(place: Place) -> None:  # noqa: F811
 
 
 def test_talk_of_a_training_that_was_undone_goes(place: Place) -> None:  # noqa: F811
-    learner = prepared(place)
-    secret = publish(learner, SECRET)
-    trained_on_everything(learner)
-    learner.caches.prepare()
-    assert learner.caches.renew_talk(random.Random(0))  # by weights that knew it
+    learner, secret = trained_with_the_secret(place)
     learner.undo(secret)
     learner.caches.prepare()
     assert kept(learner.folder) == [True, True]
@@ -110,11 +112,7 @@ def test_talk_of_a_training_before_a_rollback_to_the_first_weights_goes(
     place: Place,  # noqa: F811
 ) -> None:
     home, folder, journal = place
-    learner = prepared(place)
-    secret = publish(learner, SECRET)
-    trained_on_everything(learner)
-    learner.caches.prepare()
-    assert learner.caches.renew_talk(random.Random(0))  # by weights that knew it
+    _, secret = trained_with_the_secret(place)
     ModelStore(home).rollback(folder.name, 0, journal)
     again = open_learner(place)
     again.caches.prepare()
