@@ -4,7 +4,7 @@ in other words.
 It uses interleaved replay: a broken example, or a lesson that is not yet known in other words, is trained
 again together with remembered examples. It saves no snapshots, because many pauses would push out the
 snapshots that an undo needs. It also draws some of the own talk anew: what the anchor uses for long the model
-learns by heart, and drifts on all other talk (benchmarks/results/recipe.md).
+learns by heart, and drifts on all other talk (benchmarks/results/own_talk.md).
 """
 
 from __future__ import annotations
