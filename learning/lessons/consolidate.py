@@ -88,8 +88,8 @@ class Consolidator:
         self._fresh.append(Rehearsal(example, lesson, others=others))
         self._revisits = REVISITS
 
-    def renew_talk(self, times: int = 1) -> None:
-        """Plans renewals of own talk, one for each newly learned lesson."""
+    def plan_renewals(self, times: int = 1) -> None:
+        """Plans renewals of own talk for the next pauses, one for each newly learned lesson."""
         self._renewals = min(self._renewals + times, RENEWALS)
 
     def avoid(self, examples: Iterable[Example]) -> None:

@@ -211,8 +211,8 @@ def _clear(
     *,
     keep_talk: bool,
 ) -> None:
-    """Removes what else of a model may know it. files: those written since it was said. keep_talk: whether
-    own talk may stay if weights said it that cannot know it."""
+    """Removes the snapshots and other files of a model that may know what is erased. files: those written
+    since it was said. keep_talk: keep own talk if it was sampled from weights that cannot know it."""
     for old in snapshots_of(folder):
         if may_know(journal, old.version, doomed):
             remove(old.path)

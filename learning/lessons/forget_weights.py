@@ -78,8 +78,8 @@ def may_know(journal: Journal, version: int, doomed: ErasurePlan) -> frozenset[i
 
 
 def talk_may_know(folder: Path, journal: Journal, doomed: ErasurePlan) -> bool:
-    """Whether a model's own talk and its reference may know what is erased. Not if earlier weights in the
-    line of the present ones said it, and these cannot know it."""
+    """Whether a model's own talk and its reference may know what is erased. They cannot if the file of the
+    reference names a version that the present weights were trained from, and that version cannot know it."""
     version = reference_version(folder)
     try:
         if version is None or not journal.comes_from(current_version(folder), version):

@@ -81,7 +81,7 @@ class Learner:
         )
         self._pauses = Consolidator(self.transaction, tell)
         self.caches.on_forget(self._pauses.forget)
-        self._pauses.renew_talk(journal.learned_since(folder, last_written(folder / TALK)))
+        self._pauses.plan_renewals(journal.learned_since(folder, last_written(folder / TALK)))
         self._reasons = Reasons(self.transaction, self.tokenizer, tell)
         self.reasons = False
         """Whether pauses carry reasons over to other messages."""
@@ -229,7 +229,7 @@ class Learner:
         main = task.answers[-1] if task.answers and known else None
         if main:
             self._pauses.learned(main, lesson.id, others)
-            self._pauses.renew_talk()
+            self._pauses.plan_renewals()
         tracker = self.tracker  # it looks at what the memory has now
         # the owner's book may have had it already, so that it was looked at before it was learned
         tracker.measure(self.caches.upper, task.answers)

@@ -134,11 +134,12 @@ class KeptReference(AnchorReference):
         """trunk: of the blocks that lessons do not move. kept: the states that the file has."""
         super().__init__(model, kept)
         self._trunk, self._file, self._written = trunk, file, set(kept)
-        self._unwritten: ReferenceWeights | None = None
+        self._unwritten_weights: ReferenceWeights | None = None
 
     def weights(self) -> ReferenceWeights | None:
-        """What lessons move, as it was; None where the file lacks it, as files of earlier versions do."""
-        return self._unwritten or self._file.weights()
+        """The matrices that lessons move, as they were at the first capture. None if the file has none: it is
+        damaged, or an earlier version of vidya wrote it."""
+        return self._unwritten_weights or self._file.weights()
 
     def has(self, example: Example) -> bool:
         """Whether the row is one of the reference's."""
@@ -165,9 +166,9 @@ class KeptReference(AnchorReference):
         try:
             self._file.write(self._hidden, weights, self._trunk.kind)
         except CheckpointError:  # a full disk: written at the next call
-            self._unwritten = weights
+            self._unwritten_weights = weights
             return False
-        self._written, self._unwritten = set(self._hidden), None
+        self._written, self._unwritten_weights = set(self._hidden), None
         return True
 
 
@@ -180,10 +181,13 @@ def open_reference(
     *,
     pause: Callable[[], None] = lambda: None,
 ) -> KeptReference:
-    """Reads the folder's reference if it belongs to these weights, and captures the rows that it lacks; where
-    the file has no matrices for that, the reference lacks these rows. Otherwise the reference is how the
-    model talks now, and is written. version: of these weights, if all rows come from them or from weights
-    that they were made of (ReferenceWeights.version); 0 if nothing was ever taught to them."""
+    """Opens the folder's reference. If its file belongs to these weights, the file is read. Rows that it
+    lacks are captured with the file's matrices; without matrices they are left out. If the file belongs to
+    other weights or is missing, all rows are captured from the present model, and the file is written.
+
+    version: of the present weights, if all rows were sampled from them or from weights that they were trained
+    from (ReferenceWeights.version); 0 if nothing was ever taught to them; None if that is not known.
+    """
     moved = upper_matrices(model, trunk.layers)
     file = ReferenceFile(folder, weights_mark(model, trunk), moved)
 
@@ -191,8 +195,10 @@ def open_reference(
         targets = hashlib.blake2b(repr([e.target for e in talk]).encode(), digest_size=16)
         return f"{weights_mark(model, trunk, talk)} {targets.hexdigest()}"
 
-    kept, weights = file.states(talk, model.config.dim, earlier), file.weights()
+    kept = file.states(talk, model.config.dim, earlier)
     untaught = version == 0  # a file of an earlier version can be completed
+    complete = len(kept) == len({row_key(e) for e in talk})
+    weights = None if complete and not untaught else file.weights()
     if weights is None and (untaught or not kept):
         kept, weights = {}, ReferenceWeights(version, moved.state())
     kept = {key: x.to(model.device, trunk.kind, copy=True) for key, x in kept.items()}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,12 +35,13 @@ def row_key(example: Example) -> RowKey:
 
 @dataclass(frozen=True)
 class ReferenceWeights:
-    """What lessons move, as it was when the reference was first captured."""
+    """The matrices that lessons move, as they were when the reference was first captured."""
 
     version: int | None
-    """Of the weights at that time, which all rows of own talk come from; None: these may come from others."""
+    """Of the weights at that time, if all rows of own talk were sampled from them or from weights that they
+    were trained from; None: rows may come from other weights."""
     matrices: dict[str, Tensor]
-    """By their names in the model."""
+    """Name in the model -> matrix."""
 
     def cast(self, like: Model) -> dict[str, Tensor]:
         """The matrices with that model's device and dtype."""
@@ -62,7 +63,7 @@ class ReferenceFile:
         """The kept states [targets, dim] of those of the rows that the file has, whole and finite. earlier:
         gives the mark of earlier versions, which wrote the states of exactly these rows, without their names
         or matrices."""
-        tensors, record = self._read(without=())
+        tensors, record = self._read(without=self._shapes)
         hidden, names = tensors.get(HIDDEN), record.get(ROWS)
         try:
             if names is not None and record.get(MARK) == self._mark:
@@ -85,7 +86,8 @@ class ReferenceFile:
         }
 
     def weights(self) -> ReferenceWeights | None:
-        """What lessons move, as it was; None if the file does not have it, whole and finite."""
+        """The matrices that lessons move, as they were at the first capture; None if the file does not have
+        all of them, finite and of these weights."""
         matrices, record = self._read(without=(HIDDEN,))
         shapes = {name: matrix.shape for name, matrix in matrices.items()}
         if record.get(MARK) != self._mark or shapes != self._shapes:
@@ -106,7 +108,7 @@ class ReferenceFile:
             record[REFERENCE_VERSION] = str(weights.version)
         save_tensors(tensors, self._path, record)
 
-    def _read(self, without: Sequence[str]) -> tuple[dict[str, Tensor], dict[str, str]]:
+    def _read(self, without: Collection[str]) -> tuple[dict[str, Tensor], dict[str, str]]:
         try:
             return load_tensors(self._path, without)
         except CheckpointError:

@@ -1,1 +1,1 @@
-"""Reads questions: whether a message is one, whom it is about, and what kind of answer it asks for."""
+"""Analyses messages: is it a question, about whom, and for what kind of answer?"""

@@ -1,4 +1,4 @@
-"""Own talk and its reference outlive forgetting only where no weights that knew it said any of it."""
+"""`forget` keeps own talk and its reference only if no weights that knew the text sampled any of it."""
 
 from __future__ import annotations
 

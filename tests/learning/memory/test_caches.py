@@ -20,7 +20,7 @@ from tests.learning.lessons.test_learner import open_learner, place  # noqa: F40
 
 @pytest.fixture
 def learner(place: Place) -> Learner:  # noqa: F811
-    """One whose upper block has moved away from its reference, as lessons move it."""
+    """A learner after its reference was captured and its upper block was moved, as a lesson moves it."""
     learner = open_learner(place)
     learner.caches.prepare()
     noise = torch.Generator().manual_seed(0)
