@@ -3,8 +3,9 @@
 The teacher is the model of the home named by --model. Its answers are drawn once, and kept beside it. Per
 seed the student, the shipped 10m or the model of the home that VIDYA_STUDENT names, then learns from: as many
 tokens of conversations of the corpus (VIDYA_CORPUS), the teacher's words, and the teacher's distributions;
-each on a home of its own. With an output folder an interrupted run goes on after its last arm. Left out:
-reinforcement learning on top.
+each on a home of its own. The student as it was and the one that learned distributions then practise
+syllogisms (GRPO, the defaults of `vidya practice`), and are measured again. With an output folder an
+interrupted run goes on after its last arm.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import Any
 
 from benchmarks import BenchOptions
 from benchmarks.common.corpus import corpus_documents
+from benchmarks.common.pupil import QUICK_PRACTICE, Kept, Pupil
 from benchmarks.common.report import deviation, table, with_deviation
 from benchmarks.common.rows import ReportRows, about_run
 from benchmarks.common.scratch import scratch_home
@@ -28,8 +30,8 @@ from benchmarks.talking.talk import answers_of, chosen_questions, scores
 from benchmarks.talking.talk_samples import seed_of
 from engine.config import GREEDY
 from engine.errors import DataError, NotFound
-from engine.storage.checkpoint import load_model
-from engine.tokenizers.load import load_tokenizer
+from engine.model import Model
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.corpus import Document
 from learning.distillation.answers import TeacherAnswer
 from learning.distillation.job import (
@@ -46,6 +48,11 @@ from learning.home import Home
 from learning.journal.journal import Journal
 from learning.lessons.learner import Learner
 from learning.models.store import ModelStore
+from learning.practice.options import with_options
+from learning.practice.run import PracticeOutcome, PracticeRun
+from learning.practice.settings import PracticeSettings
+from learning.rewards.registry import find_task
+from learning.rewards.task import TaskOptions
 
 NAME = "distillation"
 STUDENT = "VIDYA_STUDENT"
@@ -56,6 +63,8 @@ ARMS = {
     "sequence": "the teacher's words",
     "soft": "the teacher's words and distributions",
 }
+PRACTISED = (BEFORE, "soft")
+"""Arms that practise afterwards."""
 MEASURES = {
     "nll": "nats a token on held-out answers of the teacher",
     "book": "book, %",
@@ -66,6 +75,15 @@ MEASURES = {
     "words": "words an answer",
 }
 """Measure -> what it says; all but the first two are of `bench talk`'s questions, asked greedily."""
+PRACTICE_MEASURES = {
+    "solved": "syllogisms solved after practice, %",
+    "after_nll": "nats a token before -> after practice",
+    "after_fits": "answer fits before -> after practice, %",
+    "after_book": "book after practice, %",
+}
+TASK = "syllogism"
+PRACTICE = with_options(PracticeSettings(), ["steps=45"])
+QUICK = with_options(PracticeSettings(), (*QUICK_PRACTICE, "steps=1", "warm_up.enough=0"))
 QUICK_OPENINGS = 60
 LONGEST = 60
 """Words of an answer of the corpus at most; the teacher's have as many tokens."""
@@ -75,7 +93,10 @@ CRITERION = (
     "Criterion, written before the first run: over three seeds, the teacher's words (sequence) leave fewer "
     "nats a token on the teacher's held-out answers than as many tokens of the corpus; distributions (soft) "
     "leave fewer than words; answers that fit rise by 5 points or more over the student; the book stays at "
-    "98 % or more. Nothing was tuned on these questions or on the held-out answers."
+    "98 % or more. Nothing was tuned on these questions or on the held-out answers. Criterion for practice "
+    "on top, written before its first run: the student that learned distributions then solves as many "
+    "held-out syllogisms as the student as it was, or at most 3 points fewer, and its nats a token on the "
+    "teacher's held-out answers stay below those of the student as it was."
 )
 TITLE = "Distillation: a larger model's answers, taught to a smaller one"
 
@@ -168,8 +189,31 @@ def _arm(
             with _learner(home, student, seed) as (job_of, _):
                 told = job_of(teacher, way).run(learned, lambda _: None, lambda: False)
             book = told.last.book_recall
-        folder = ModelStore(home).resolve(student)
-        return {"book": book, **measured(folder, kept[::HELD_OUT], options)}
+        pupil = Pupil.loaded(ModelStore(home).resolve(student))
+        held_out = kept[::HELD_OUT]
+        found = {"book": book, **measured(pupil.model, pupil.tokenizer, held_out, options)}
+        if arm not in PRACTISED:
+            return found
+        outcome, tokenizer = _practised(pupil, seed, options)
+        after = measured(pupil.model, tokenizer, held_out, options)
+        return {
+            **found,
+            "solved": outcome.accuracy_after or 0.0,
+            "practice_steps": outcome.steps,
+            "after_nll": after["nll"],
+            "after_fits": after["fits"],
+            "after_book": pupil.book_recall(),
+        }
+
+
+def _practised(pupil: Pupil, seed: int, options: BenchOptions) -> tuple[PracticeOutcome, Tokenizer]:
+    """Practises syllogisms as `vidya practice` does, which changes the pupil's model; also the tokenizer,
+    which may have learned the tags of answers."""
+    task = find_task(TASK, TaskOptions())
+    trainer = pupil.trainer(task, QUICK if options.quick else PRACTICE, seed)
+    outcome = PracticeRun(trainer, Kept(pupil.model)).run(warm_up=True)
+    task.close()
+    return outcome, trainer.tokenizer
 
 
 def from_corpus(
@@ -196,10 +240,10 @@ def from_corpus(
 
 
 def measured(
-    folder: Path, held_out: Sequence[TeacherAnswer], options: BenchOptions
+    model: Model, tokenizer: Tokenizer, held_out: Sequence[TeacherAnswer], options: BenchOptions
 ) -> dict[str, float]:
-    """What the model of a folder does on the teacher's held-out answers and on `bench talk`'s questions."""
-    model, tokenizer = load_model(folder).eval(), load_tokenizer(folder)
+    """What a model does on the teacher's held-out answers and on `bench talk`'s questions."""
+    model.eval()
     answerer, questions = answers_of(model, tokenizer), chosen_questions(options)
     greedy = replace(GREEDY, max_tokens=ANSWER_TOKENS)
     answers = [answerer(q.turns, greedy, seed_of(0, q.id)) for q in questions]
@@ -225,11 +269,29 @@ def parts(result: dict[str, Any]) -> list[str]:
         "deviation. All arms learn from equally many words, as often. The book and the student's lessons are "
         "rehearsed in each."
     )
-    lines = []
-    for arm, words in ARMS.items():
-        if mine := [row for row in rows if row["arm"] == arm]:
-            lines.append([words, *(_cell([row[name] for row in mine], name) for name in MEASURES)])
-    return [CRITERION, text, table(["learned from", *MEASURES.values()], lines)]
+    learned = [(ARMS[arm], [row for row in rows if row["arm"] == arm]) for arm in ARMS]
+    lines = [
+        [words, *(_cell([row[name] for row in mine], name) for name in MEASURES)]
+        for words, mine in learned
+        if mine
+    ]
+    tables = [table(["learned from", *MEASURES.values()], lines)]
+    practised = [
+        [words, *(_practice_cell(mine, name) for name in PRACTICE_MEASURES)]
+        for words, mine in learned
+        if mine and all("solved" in row for row in mine)
+    ]
+    if practised:
+        tables.append(table(["learned from", *PRACTICE_MEASURES.values()], practised))
+    return [CRITERION, text, *tables]
+
+
+def _practice_cell(rows: Sequence[dict[str, Any]], name: str) -> str:
+    before = name.removeprefix("after_")
+    names = [name] if name in ("solved", "after_book") else [before, name]
+    return " -> ".join(
+        _cell([row[each] for row in rows], each.removeprefix("after_")) for each in names
+    )
 
 
 def _cell(values: Sequence[float], name: str) -> str:

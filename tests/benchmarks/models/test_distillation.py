@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from benchmarks.models.distillation import ARMS, from_corpus, parts
+from benchmarks.models.distillation import ARMS, PRACTISED, from_corpus, parts
 from engine.errors import DataError
 from learning.data.corpus import Document
 from learning.distillation.answers import TeacherAnswer
@@ -39,3 +39,14 @@ def test_the_table_has_a_line_for_each_arm() -> None:
     for words in there:
         assert f"| {words} | 2.000 ± 0.000 | 100.0 ± 0.0 | 50.0 ± 0.0 | 25.0 ± 0.0 |" in text
     assert f"| {last} |" not in text, "no seed has come so far"
+
+
+def test_practice_on_top_has_a_table_of_its_own() -> None:
+    measured = {"nll": 2.0, "book": 1.0, "fits": 0.5, "facts": 0.25, "repetition": 0.0, "ends": 1.0}
+    after = {"solved": 0.875, "after_nll": 2.5, "after_fits": 0.25, "after_book": 1.0}
+    rows = [{"arm": arm, "seed": 0, **measured, "words": 9.0} for arm in ARMS]
+    rows = [row | after if row["arm"] in PRACTISED else row for row in rows]
+    result = {"teacher": "big", "model": "10m", "openings": 9, "kept": 8, "teacher_tokens": 99}
+    *_, practised = parts({**result, "rows": rows})
+    assert practised.count("\n") == len(PRACTISED) + 1
+    assert "| 87.5 | 2.000 -> 2.500 | 50.0 -> 25.0 | 100.0 |" in practised
