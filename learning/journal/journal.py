@@ -66,6 +66,16 @@ class Journal(JudgementJournal):
         wanted = conversations.listing(self, search)
         return conversations.conversations(self, wanted, wanted.ids[:limit])
 
+    def messages(self, limit: int) -> list[tuple[str, float]]:
+        """The owner's last `limit` messages, oldest first, each with its time in seconds since the epoch."""
+        sql = "SELECT message, created FROM asks ORDER BY id DESC LIMIT ?"
+        return [(str(text), float(when)) for text, when in reversed(self.rows(sql, limit))]
+
+    def messages_mark(self) -> tuple[int, ...]:
+        """A value that changes whenever `messages` may return something else."""
+        row = self.row("SELECT coalesce(max(id), 0), count(*) FROM asks")
+        return tuple(row or ())
+
     def rename(self, conversation: int, title: str) -> None:
         """Sets a conversation's title; an empty one removes it. Raises NotFound."""
         conversations.rename(self, conversation, title)

@@ -38,6 +38,14 @@ class MessageCut:
 
 
 @dataclass(frozen=True)
+class MakingVectors:
+    """An answer waits until all lessons can be recalled, once: see `open_teacher`."""
+
+    lessons: int
+    """Number of those whose vectors are missing."""
+
+
+@dataclass(frozen=True)
 class CandidateTexts:
     """New text of an ask's candidates from one decoding step: each message wakes the interface's process."""
 
@@ -60,6 +68,8 @@ class CandidateDone:
     candidate: Candidate
     recalled: int | None = None
     """Id of the lesson that was recalled or offered; None if the model answered from its weights alone."""
+    told: float | None = None
+    """When the owner told what the candidate quotes, in seconds since the epoch; None where it does not."""
 
 
 @dataclass(frozen=True)
@@ -339,6 +349,7 @@ class ModelChanging(TeacherEnded):
 Event = (
     Ready
     | MessageCut
+    | MakingVectors
     | CandidateTexts
     | CandidateReset
     | CandidateDone

@@ -16,7 +16,8 @@ An answer is sampled again if
 - it says that Vidya does not know, although an answer was taught or another candidate may know.
 If nothing was taught for a question and the model is sure of no answer, the last of several candidates
 is NOT_KNOWN, and the nearest lessons are offered in place of the others but the likeliest. The answer of a
-lesson that may be meant is offered in any case, in place of the last candidate but one. If a lesson was
+lesson that may be meant is offered in any case, in place of the last candidate but one. So is what the owner
+told in an earlier message (learning.teacher.mentions), as a quotation, if nothing was taught. If a lesson was
 recalled (learning.teacher.recall) and no candidate gives its answer, the last one does. If the owner may hurt
 himself, the last one is CRISIS unless another is, and it counts as the surest. An answer taught for the
 question itself is always acceptable. One that was taught for the same thing in other words of its kind needs
@@ -43,6 +44,7 @@ from learning.teacher.certainty import (
     of_not_knowing,
 )
 from learning.teacher.known import CRISIS_FOLD, NOT_KNOWN_FOLD, OF_OWNER, Known
+from learning.teacher.mentions import Mention
 from learning.teacher.recall import NEAREST, Recalled
 from learning.text.comfort import CRISIS, in_danger, in_need, in_place
 from learning.text.content import content_words
@@ -109,8 +111,10 @@ class AnswerCheck:
     """Of certainty, the model's own."""
     least: float = PLAUSIBLE
     """Least mean log-probability per token of an answer, in nats."""
-    offered: dict[str, Lesson] = field(default_factory=dict)
-    """Folded answer that was offered -> its lesson."""
+    mentioned: Callable[[], Sequence[Mention]] = tuple
+    """Finds what the owner told that may answer his question, the nearest first."""
+    offered: dict[str, Lesson | Mention] = field(default_factory=dict)
+    """Folded answer that was offered -> its lesson, or what it quotes."""
     told: list[float | None] = field(default_factory=list)
     """Certainties of the candidates that `shown` has seen; an offer has none."""
 
@@ -161,21 +165,26 @@ class AnswerCheck:
         alone = self.recalled is not None or self._in_danger
         fits = (alone or self.may_not_know) and len(fallback) <= max_tokens
 
-        def offered(found: Iterable[Recalled], answers: Sequence[Finished]) -> tuple[int, ...]:
+        def offered(
+            found: Iterable[Recalled | Mention], answers: Sequence[Finished]
+        ) -> tuple[int, ...]:
             given = {NOT_KNOWN_FOLD, CRISIS_FOLD, *self.offered}
             given |= {fold(one.text) for one in answers}
             for one in found:
                 ids = (*tokenizer.encode(one.answer), tokenizer.chat.end)
                 if len(ids) <= max_tokens and fold(one.answer) not in given:
-                    self.offered[fold(one.answer)] = one.lesson
+                    origin = one.lesson if isinstance(one, Recalled) else one
+                    self.offered[fold(one.answer)] = origin
                     return ids
             return ()
 
         def offer(answers: Sequence[Finished]) -> tuple[int, ...]:
-            return offered([self._meant] if self._meant else (), answers)
+            return offered([self._meant] if self._meant else self._quotes[:1], answers)
 
         def instead(answers: Sequence[Finished]) -> tuple[int, ...]:
-            return offered(self._perhaps if self._lost(answers) else (), answers)
+            perhaps: tuple[Recalled | Mention, ...] = (*self._quotes[:1], *self._perhaps)
+            perhaps += (*self._quotes[1:],)
+            return offered(perhaps if self._lost(answers) else (), answers)
 
         fallback = fallback if fits else ()
         asks = self.several and self.may_not_know and not self._in_danger
@@ -242,8 +251,14 @@ class AnswerCheck:
         found = None if self._in_need or not self.several else self.find()
         return found if found and self._in_form(found) else None
 
-    def offered_lesson(self, text: str) -> Lesson | None:
-        """The lesson that was offered, if that is its answer."""
+    @cached_property
+    def _quotes(self) -> Sequence[Mention]:
+        """What the owner told that may be quoted, if he asks what was not taught and is in no need."""
+        asks = self.several and not self._answers and asks_in_any_order(self._said[-1])
+        return self.mentioned() if asks and not (self._in_need or self._in_danger) else ()
+
+    def origin(self, text: str) -> Lesson | Mention | None:
+        """The lesson that was offered, or what the owner told, if that is its answer."""
         return self.offered.get(fold(text))
 
     @cached_property
@@ -293,7 +308,7 @@ class AnswerCheck:
         if answer.ending == "cancelled":
             return answer.text, None
         text = answer.text if self._broken else mended(answer.text, self._seen)
-        if self.offered_lesson(answer.text):
+        if self.origin(answer.text):
             return text, None
         if self.answers_another(text):
             self.told.append(None)

@@ -36,6 +36,7 @@ from learning.teacher.answer_check import AnswerCheck, least_room
 from learning.teacher.certainty import EXPONENT, least_plausible
 from learning.teacher.known import KnownTexts
 from learning.teacher.meant import said_otherwise
+from learning.teacher.mentions import Mention
 from learning.teacher.recall import LessonRecall, Recalled
 from learning.teacher.relevance import reads_contexts
 from learning.teacher.scheduling import Scheduler
@@ -152,7 +153,8 @@ class Answerer:
         if not request.raw:  # a text that is gone on with is whatever it is
             check = self._check(request, recalled, published.model.config.parameters)
             if seen_likeliest:
-                check.nearest = None  # they were offered with the answers that the owner has seen
+                # they were offered with the answers that the owner has seen
+                check.nearest, check.mentioned = None, tuple
             standards = check.standards(tokenizer, min(sampling.max_tokens, context - len(ids)))
         for event in generate(
             published.model,
@@ -215,6 +217,8 @@ class Answerer:
         if request.offers and request.again is None and recalled is None:
             find = partial(_unless_said_otherwise, self._recall.offer, message, request.turns)
             check.find, check.nearest = find, partial(self._recall.nearest, message)
+            said = [turn.text for turn in request.turns[:-1] if turn.role == "user"]
+            check.mentioned = partial(self._recall.mentioned, message, said)
         return check
 
 
@@ -227,7 +231,7 @@ def _done(
 ) -> CandidateDone:
     """A finished candidate as it is shown. version: of the weights."""
     text, sure = check.shown(event, request.n) if check else (event.text, None)
-    offered = check.offered_lesson(text) if check else None
+    offered = check.origin(text) if check else None
     candidate = Candidate(
         request.ask,
         event.index,
@@ -239,6 +243,8 @@ def _done(
         sure,
         offered is not None,
     )
+    if isinstance(offered, Mention):
+        return CandidateDone(candidate, told=offered.when)
     lesson = offered or (recalled.lesson if recalled else None)
     return CandidateDone(candidate, lesson.id if lesson else None)
 

@@ -96,8 +96,10 @@ class Inspector:
         self._jobs.put(request)
 
     def heard(self, turns: Turns) -> None:
-        """Queues a measurement of how well the model predicts the owner's last message."""
+        """Queues a measurement of how well the model predicts the owner's last message, and what the next
+        recall needs of it."""
         self._jobs.put(Lesson("owner_words", turns[:-1], turns[-1].text))
+        self.get_ready()
 
     def get_ready(self) -> None:
         """Queues the computation of what the next recall needs, so that the next answer does not wait."""

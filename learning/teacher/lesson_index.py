@@ -128,6 +128,10 @@ class LessonIndex:
     def _of(self, lines: Sequence[KnownAnswer]) -> dict[KnownAnswer, Tensor]:
         return {one: self._vectors[one] for one in lines if one in self._vectors}
 
+    def texts_of_book(self) -> list[str]:
+        """Questions and answers of the shipped book."""
+        return [text for one in self._lines_of_book() for text in (one.question, one.answer)]
+
     def _lines_of_book(self) -> list[KnownAnswer]:
         """What the shipped book knows: it is asked for if it is nearer than any lesson."""
         entries = self._learner.caches.books.entries(shipped_book_path())

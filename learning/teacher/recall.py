@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -42,6 +42,7 @@ from learning.teacher.meant import (
     question_of,
     tells_more,
 )
+from learning.teacher.mentions import Mention, Mentions
 from learning.teacher.relevance import (
     Evidence,
     Weighing,
@@ -107,11 +108,16 @@ class Recalled:
 class LessonRecall:
     """What can be recalled with one model. Thread-safe."""
 
-    def __init__(self, learner: Learner, journal: Journal) -> None:
-        self._learner = learner
+    def __init__(
+        self, learner: Learner, journal: Journal, tell: Callable[[int], None] | None = None
+    ) -> None:
+        """tell: called with the number of lessons before an answer waits for the vectors of more than
+        MOST_AT_ONCE; without it no answer waits for so many, and nothing is recalled for it."""
+        self._learner, self._tell = learner, tell
         self._weighing = READER if reads_contexts(learner.tokenizer) else OWN
         self._lock = threading.Lock()
         self._index = LessonIndex(learner, journal)
+        self._mentions = Mentions(journal, self._index.texts_of_book)
         self._last: tuple[str, Tensor] | None = None
         """The last message, and the vectors of it and of its sentences, [P, S]."""
 
@@ -123,20 +129,23 @@ class LessonRecall:
         while more:
             pause()
             with self._lock:
-                more = self._index.step()
+                more = self._index.step() or self._mentions.step()
 
     def find(self, message: str) -> Recalled | None:
         """The lesson that the owner's message asks for; None if there is none, if the weights have learned
-        just this question, or if finding out would take long or the encoder cannot be read (answers go on
-        without it, and `vidya doctor` says so). Raises JournalError."""
+        just this question, or if finding out would take long (see `tell`) or the encoder cannot be read
+        (answers go on without it, and `vidya doctor` says so). Raises JournalError."""
         if not message.strip():
             return None
         with self._lock, contextlib.suppress(CheckpointError):
             self._index.refresh()
-            soon = len(self._index.missing(self._index.own)) <= MOST_AT_ONCE
-            if soon:
+            missing = len(self._index.missing(self._index.own))
+            soon = missing <= MOST_AT_ONCE
+            if not soon and self._tell:
+                self._tell(missing)
+            if soon or self._tell:
                 self._index.finish()
-            if soon or fold(message) in self._index.exact:
+            if self._index.known is not None or fold(message) in self._index.exact:
                 return self._likeliest(message, self._weighing.least)
         return None
 
@@ -189,6 +198,22 @@ class LessonRecall:
                 if len(found) == NEAREST:
                     break
             return list(found.values())
+
+    def mentioned(self, message: str, said: Sequence[str] = ()) -> list[Mention]:
+        """What the owner told in earlier messages that may answer this one, the nearest first; none while
+        many vectors are missing. said: what he said in this talk. Raises JournalError."""
+        if not message.strip() or not self._lock.acquire(timeout=PATIENCE):
+            return []
+        try:
+            self._mentions.refresh()
+            if len(self._mentions.missing()) > AT_ONCE:
+                return []
+            self._mentions.step()
+            return self._mentions.find(message, self._parts(message), said)
+        except CheckpointError:
+            return []
+        finally:
+            self._lock.release()
 
     def _own_cosines(self, message: str) -> Tensor:
         """[N, P], of the lessons and the message and its sentences; the vectors are there."""

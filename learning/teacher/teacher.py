@@ -24,6 +24,7 @@ from learning.protocol.events import (
     Forgotten,
     LearnerState,
     LessonDone,
+    MakingVectors,
     Ready,
     TrainDone,
     Understood,
@@ -69,15 +70,19 @@ def open_teacher(
     on_event: Callable[[Event], None],
     journal: Journal | None = None,
     weak: Collection[LessonKind] = (),
+    patient: bool = False,
 ) -> TeacherPort:
     """Loads a model of the home and starts a teacher in this process. Raises VidyaError.
 
-    weak: kinds of lessons to learn although the owner did not judge them, see SetLearning."""
+    weak: kinds of lessons to learn although the owner did not judge them, see SetLearning. patient: an answer
+    that may recall a lesson waits until all lessons can be recalled, and MakingVectors tells it."""
     with contextlib.ExitStack() as held:
         held.enter_context(home.learning())
         remove_leftovers(home.models_path)
         folder = ModelStore(home).resolve(model or DEFAULT_MODEL)
-        teacher = Teacher(home, folder, journal, device=device, seed=seed, on_event=on_event)
+        teacher = Teacher(
+            home, folder, journal, device=device, seed=seed, on_event=on_event, patient=patient
+        )
         teacher._learner.weak = weak
         teacher.held = held.pop_all()
         return teacher
@@ -95,7 +100,9 @@ class Teacher:
         device: str,
         seed: int | None,
         on_event: Callable[[Event], None],
+        patient: bool = False,
     ) -> None:
+        """patient: see `open_teacher`."""
         self._emit = on_event
         self.held = contextlib.ExitStack()
         """Resources to release when the teacher closes."""
@@ -117,7 +124,8 @@ class Teacher:
             home, device, self._journal, self._learner, self._turnstile, self._signals, self._done
         )
         self._thread = threading.Thread(target=self._jobs.run, name="learn", daemon=True)
-        recall = LessonRecall(self._learner, self._journal)
+        told = (lambda missing: self._emit(MakingVectors(missing))) if patient else None
+        recall = LessonRecall(self._learner, self._journal, told)
         self._looker = Inspector(self._learner, self._journal, self._turnstile, self._emit, recall)
         heard, books = self._looker.heard, self._learner.caches.books
         known = KnownTexts(self._journal, home.book_path, books)

@@ -11,7 +11,14 @@ import click
 from engine.errors import VidyaError
 from learning.models.plain_text import ADVICE
 from learning.models.store import ModelStore
-from learning.protocol.events import AskDone, CandidateDone, Event, MessageCut, Ready
+from learning.protocol.events import (
+    AskDone,
+    CandidateDone,
+    Event,
+    MakingVectors,
+    MessageCut,
+    Ready,
+)
 from learning.protocol.records import Ask, Turn
 from learning.protocol.requests import Generate
 from vidya_tui.cli import answers
@@ -91,7 +98,7 @@ def ask(
     text = message(prompt) if again is None else ""
     drawn = ModelStore(options.home).generation(options.chosen_model).sampling
     settings = _chosen(options.settings, temperature, top_p, max_tokens)
-    with local_teacher(options) as place:
+    with local_teacher(options, patient=True) as place:
         assert place.teacher is not None
         if raw:
             sampling = settings.sampling_of(drawn)
@@ -156,6 +163,8 @@ def _answered(place: LocalTeacher, session: Session, options: Options) -> AskDon
             session.handle(event)
             if isinstance(event, MessageCut):
                 say(learner_state.cut(event))
+            if isinstance(event, MakingVectors):
+                say(learner_state.making_vectors(event))
             if isinstance(event, Ready) and event.continues_only:
                 say(f"{event.model} was trained on plain text only: {ADVICE}")
             if isinstance(event, CandidateDone) and options.as_json:

@@ -231,8 +231,9 @@ def open_journal(options: Options) -> closing[Journal]:
 
 
 @contextmanager
-def local_teacher(options: Options) -> Iterator[LocalTeacher]:
-    """Locks the home, opens its journal and starts the teacher; closes all of them at the end."""
+def local_teacher(options: Options, *, patient: bool = False) -> Iterator[LocalTeacher]:
+    """Locks the home, opens its journal and starts the teacher; closes all of them at the end. patient: see
+    `open_teacher`."""
     home, model, device = options.home, options.chosen_model, options.chosen_device
     with home.lock():
         from learning.teacher.teacher import open_teacher
@@ -251,6 +252,7 @@ def local_teacher(options: Options) -> Iterator[LocalTeacher]:
                 on_event=place.events.put,
                 journal=journal,
                 weak=weak_kinds(load(home.settings_path)),
+                patient=patient,
             )
             try:
                 yield place

@@ -24,7 +24,8 @@ from vidya_tui.cli.stdin import read_file
 from vidya_tui.controller.export import check_free, write_export
 from vidya_tui.options import Options
 from vidya_tui.state.learner import understanding_words
-from vidya_tui.state.lessons import avoided, when
+from vidya_tui.state.lessons import avoided
+from vidya_tui.text.dates import when
 from vidya_tui.text.numbers import counted
 from vidya_tui.text.sanitise import one_line
 

@@ -33,6 +33,7 @@ from vidya_tui.state.practice import sampled
 from vidya_tui.state.samples import by_component, components, none_has
 from vidya_tui.state.taste import TasteView, sections
 from vidya_tui.state.training import TrainingLog
+from vidya_tui.text.dates import when
 from vidya_tui.text.numbers import counted
 from vidya_tui.text.sanitise import one_line
 
@@ -44,7 +45,7 @@ def lessons(journal: Journal, search: str) -> Iterator[str]:
     """The newest lessons, or those that match the search, with their states."""
     ids, now = taught_ids(journal, search), time.time()
     for one in taught(journal, ids[:LISTED]):
-        head = f"lesson {one.lesson.id}, {words.when(one.created, now).strip()}"
+        head = f"lesson {one.lesson.id}, {when(one.created, now).strip()}"
         kind = words.LONG_KINDS[one.lesson.kind]
         more = "".join(f" ({x})" for x in (words.measured(one, now), words.led_to(one)) if x)
         yield f"{head}, {kind}, {words.state(one)}: {words.short(one.lesson)}{more}"
@@ -93,9 +94,9 @@ def history(journal: Journal, search: str) -> Iterator[str]:
     pieces = read_query(search).words
     for talk in conversations(journal, wanted, wanted.ids[:LISTED]):
         found = f": {one_line(excerpt(talk.found, pieces, 80))}" if talk.found else ""
-        when = words.when(talk.last, now).strip()
+        at = when(talk.last, now).strip()
         title = one_line(talk.title, 80)
-        yield f"#{talk.id}, {when}, {counted(talk.turns, 'turn')}, {title}{found}"
+        yield f"#{talk.id}, {at}, {counted(talk.turns, 'turn')}, {title}{found}"
     nothing = "nothing was found" if search else "there is none yet"
     yield from _more(len(wanted.ids), "conversations", "/history WORDS finds them", nothing)
 

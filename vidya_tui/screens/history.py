@@ -29,8 +29,9 @@ from vidya_tui.controller.context import ScreenContext
 from vidya_tui.controller.export import export_conversation
 from vidya_tui.screens.list_screen import ListRoom
 from vidya_tui.screens.textual_fixes import Steady
-from vidya_tui.state.lessons import quote, when
+from vidya_tui.state.lessons import quote
 from vidya_tui.state.transcript import NAMES
+from vidya_tui.text.dates import when
 from vidya_tui.text.numbers import counted
 from vidya_tui.text.sanitise import one_line, plain
 from vidya_tui.widgets.key_line import KeyLine

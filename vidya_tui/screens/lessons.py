@@ -18,6 +18,7 @@ from vidya_tui.controller.context import ScreenContext
 from vidya_tui.screens.list_screen import ListRoom
 from vidya_tui.state import lessons as words
 from vidya_tui.state.transcript import NAMES
+from vidya_tui.text.dates import when, when_short
 from vidya_tui.text.sanitise import one_line, plain
 
 SHOW_WORDS = {
@@ -96,8 +97,8 @@ class LessonsScreen(ListRoom[None, Taught]):
         due, lesson = words.due(row), row.lesson
         now = time.time()
         # the detail below the list has the full date
-        when = (words.when if width >= ROOM_FOR_DATES else words.when_short)(row.created, now)
-        head = f"{when} {words.KINDS[lesson.kind]:<9} "
+        at = (when if width >= ROOM_FOR_DATES else when_short)(row.created, now)
+        head = f"{at} {words.KINDS[lesson.kind]:<9} "
         state = f"{words.state(row):<10} "
         mark = words.mark(self.known(lesson.id), due)
         return Content.assemble(
@@ -109,9 +110,9 @@ class LessonsScreen(ListRoom[None, Taught]):
 
     def detail(self, row: Taught) -> Content:
         lesson, now = row.lesson, time.time()
-        since = words.when(row.since, now).strip()
+        since = when(row.since, now).strip()
         lines = [
-            f"lesson {lesson.id}, {words.LONG_KINDS[lesson.kind]} {words.when(row.created, now).strip()}",
+            f"lesson {lesson.id}, {words.LONG_KINDS[lesson.kind]} {when(row.created, now).strip()}",
             f"{words.long_state(row)} ({since})",
             words.known_words(self.known(lesson.id), words.due(row), row.unjudged),
         ]

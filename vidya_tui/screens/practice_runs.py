@@ -17,7 +17,8 @@ from learning.protocol.practice_events import PracticeStarted
 from vidya_tui.controller.context import ScreenContext
 from vidya_tui.screens.list_screen import ListRoom
 from vidya_tui.state import practice_runs as words
-from vidya_tui.state.lessons import quote, when, when_short
+from vidya_tui.state.lessons import quote
+from vidya_tui.text.dates import when, when_short
 from vidya_tui.text.numbers import counted
 
 ROOM_FOR_LESSONS = 100

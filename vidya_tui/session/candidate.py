@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from vidya_tui.text.dates import when
 from vidya_tui.text.numbers import counted, percent
 
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
-    from learning.protocol.records import Candidate, Ending
+    from learning.protocol.events import CandidateDone
+    from learning.protocol.records import Ending
 
 
 @dataclass
@@ -27,8 +30,11 @@ class Card:
     chosen: bool = False
     recalled: int | None = None
     """The lesson that was recalled for it; the journal does not keep this."""
+    told: float | None = None
+    """When the owner told what it quotes, in seconds since the epoch; the journal does not keep this."""
     offered: bool = False
-    """Whether the text is that lesson's answer, which the program put here; the model did not write it."""
+    """Whether the text is that lesson's answer or such a quotation, which the program put here; the model did
+    not write it."""
 
     @property
     def said(self) -> str:
@@ -54,7 +60,8 @@ class Card:
             end = {"end": "\u2713", "length": "cut off", "cancelled": "stopped", None: ""}[
                 self.ending
             ]
-        short = f"lesson {self.recalled}" if self.origin else ""
+        short = "" if self.recalled is None else f"lesson {self.recalled}"
+        short = short if self.told is None else "your words"
         ways = (
             *((words, self.origin, sure), (self.origin, sure), (short, sure)),
             *((short, share), (short or share,)),
@@ -64,15 +71,17 @@ class Card:
 
     @property
     def origin(self) -> str:
-        """The lesson that it comes from, in words; empty for none."""
+        """Where it comes from, in words; empty if the model wrote it by itself."""
+        if self.told is not None:
+            return f"what you said ({when(self.told, time.time()).strip()})"
         if self.recalled is None:
             return ""
         return f"{'offered' if self.offered else 'recalled'} from lesson {self.recalled}"
 
-    def finish(self, candidate: Candidate, recalled: int | None = None) -> None:
-        """Takes over the text, ending and certainty of the complete candidate, and the lesson that was
-        recalled for it or is offered by it."""
-        self.recalled, self.offered = recalled, candidate.offered
+    def finish(self, done: CandidateDone) -> None:
+        """Takes over the text, ending and certainty of the complete candidate, and where it comes from."""
+        candidate = done.candidate
+        self.recalled, self.told, self.offered = done.recalled, done.told, candidate.offered
         self.text, self.state, self.ending = candidate.text, "done", candidate.ending
         self.tokens = len(candidate.tokens)
         self.confidence = candidate.certainty

@@ -80,7 +80,7 @@ class Exchange:
         card = self.card(done.candidate.index)
         if card is not None and not (card.chosen and card.state == "done"):
             # a chosen card that is complete stays as it is
-            card.finish(done.candidate, done.recalled)
+            card.finish(done)
         self.order()
 
     def stop(self) -> None:

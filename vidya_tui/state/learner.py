@@ -19,12 +19,15 @@ if TYPE_CHECKING:  # the first frame waits for no more than it needs
         Event,
         LearnerState,
         LessonDone,
+        MakingVectors,
         MessageCut,
         TrainDone,
         TrainProgress,
     )
     from learning.protocol.records import Understanding
 
+VECTORS_A_SECOND = 400
+"""Vectors of lessons that one core makes in a second."""
 PHASES = {
     "idle": "",
     "gathering": "gathering",
@@ -120,6 +123,14 @@ def cut(event: MessageCut) -> str:
     return (
         f"the message is too long for this model: of its {counted(event.characters, 'character')} "
         f"it reads {read:,}, the beginning and the end; send a part of it"
+    )
+
+
+def making_vectors(event: MakingVectors) -> str:
+    """Says that an answer waits until lessons can be recalled."""
+    return (
+        f"{counted(event.lessons, 'new lesson')} cannot be recalled yet: the answer waits some "
+        f"{seconds(event.lessons / VECTORS_A_SECOND)}, once"
     )
 
 

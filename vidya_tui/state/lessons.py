@@ -6,10 +6,10 @@ reaches the terminal.
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 from vidya_tui.state.learner import understanding_words
+from vidya_tui.text.dates import when
 from vidya_tui.text.numbers import counted
 from vidya_tui.text.sanitise import one_line
 
@@ -62,19 +62,6 @@ MOST_SHARES = 3
 def quote(text: str, limit: int = 60) -> str:
     """A text in quotation marks, for use in a sentence."""
     return f"\u201c{one_line(text, limit)}\u201d"
-
-
-def when(seconds: float, now: float) -> str:
-    """Twelve characters: the time where it is today, else the date. Arguments: seconds since the epoch."""
-    then = time.localtime(seconds)
-    today = time.strftime("%Y%j", then) == time.strftime("%Y%j", time.localtime(now))
-    return time.strftime("today %H:%M" if today else "%Y-%m-%d", then).ljust(12)
-
-
-def when_short(seconds: float, now: float) -> str:
-    """Five characters: the time where it is today, else month and day."""
-    said = when(seconds, now).strip()
-    return said.rpartition(" ")[2] if " " in said else said[-5:]
 
 
 def question(lesson: Lesson) -> str:

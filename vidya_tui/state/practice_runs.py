@@ -15,7 +15,7 @@ from learning.practice.options import practice_options
 from learning.practice.supply.arms import arm_name
 from learning.protocol.events import PracticeDone
 from vidya_tui.state import practice as practice_state
-from vidya_tui.state.lessons import when
+from vidya_tui.text.dates import when
 from vidya_tui.text.numbers import counted, percent
 from vidya_tui.text.sanitise import one_line
 

@@ -24,6 +24,7 @@ from learning.journal.lessons import MAIN_KINDS
 from learning.journal.rows import LESSON_COLUMNS, lesson_from_row
 from learning.protocol.records import Lesson, Turns
 from learning.text.content import content_words
+from learning.text.mention import quoted, told_in
 from learning.text.normalise import fold_spaces
 
 TELLING = 8
@@ -84,6 +85,8 @@ def plan_erasure(
 
     conversation: everything in it.
     ask: the ask, and all later asks that have it in their history.
+    Of asks that are erased, cards of other asks that quote what the owner told there are erased too, as those
+    with a lesson's answer are:
     lesson: the lesson and its judgement; asks that the owner sent again with the reason of this judgement;
     candidates with the lesson's answer. If such a candidate was an offer, the unjudged answer and the weak
     lesson that came from it are erased too. A candidate that another judgement is about stays.
@@ -155,10 +158,7 @@ class _Plan:
             self.asks |= _numbers(store, _ASKED_AGAIN, judgement)
         if not answer:
             return
-        copied = (answer.strip(), judgement, own)
-        self.candidates = _numbers(store, _CANDIDATES, *copied[:2])
-        self.answers = _numbers(store, _ANSWERS, *copied)
-        self.lessons |= _numbers(store, _WEAK, *copied)
+        self._add_copies(answer.strip(), judgement, own)
         offers = chosen(store, "candidates", "ask", self.candidates, "offered")
         gave = {int(number) for (number,) in offers} | ({own} if own is not None else set())
         talks = Talks(store, _conversations_of(store, gave))
@@ -183,6 +183,14 @@ class _Plan:
 
         quote = {ask.id for ask in talks.asks.values() if quotes(ask)}
         self._sort(talks, quote, quoted_by, contained_in)
+
+    def _add_copies(self, text: str, judgement: int | None = None, ask: int | None = None) -> None:
+        """What copies the text, unjudged or by this judgement; as an answer only in this ask and where the
+        text was offered."""
+        copied = (text, judgement, ask)
+        self.candidates |= _numbers(self._store, _CANDIDATES, *copied[:2])
+        self.answers |= _numbers(self._store, _ANSWERS, *copied)
+        self.lessons |= _numbers(self._store, _WEAK, *copied)
 
     def add_text(self, wanted: str) -> None:
         """Whatever contains the text. wanted: folded (fold_spaces)."""
@@ -249,7 +257,10 @@ class _Plan:
         return erased
 
     def whole(self) -> ErasurePlan:
-        """The plan, with what belongs to the asks that are erased."""
+        """The plan, with what belongs to the asks that are erased, and what quotes them."""
+        for (message,) in chosen(self._store, "asks", "message", self.asks):
+            for told in told_in(message):
+                self._add_copies(quoted(told))
         for number in self.asks:
             self.lessons |= _numbers(self._store, "SELECT id FROM lessons WHERE ask = ?", number)
             self.practices |= _numbers(self._store, _PRACTISED, number)

@@ -10,7 +10,7 @@ torch.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import chain, zip_longest
 
@@ -149,6 +149,24 @@ def asks_another(message: str, question: str, answer: str) -> bool:
     return bool(others - there or replaced) and rest <= asked_words(message)
 
 
+def of_somebody_else(message: str, told: str) -> bool:
+    """Whether the message asks about somebody or something that the owner's words do not name: "What is Tom's
+    sister called?", "What does Tom like?", "Where does our cat sleep?" where only a dog was told of. Also if
+    it asks about Vidya and not the owner."""
+    if _YOU.search(message) and not _SPOKEN_OF.search(message):
+        return True
+    somebody = _folded(_owners(message) | {one for one in _subjects(message) if one[0].isupper()})
+    if not somebody <= {*_LETTERS.findall(told.lower())}:
+        return True
+    asked, said = _places(message), _places(told)
+    return not (_rows(asked) & _rows(said)) <= _rows(asked & said)
+
+
+_YOU = re.compile(
+    r"\b(?:you|your|yours)\b(?! (?:know|remember|recall|tell|guess|say)\b)", re.IGNORECASE
+)
+
+
 def leaves_out_the_owner(message: str, question: str, answer: str) -> bool:
     """Whether the message may ask what a taught question asks of the owner without saying that it is the
     owner's: "The car, what colour is it?", for "What colour is our car?".
@@ -200,7 +218,7 @@ def put_in_place(text: str, question: str, answer: str) -> frozenset[str]:
     "Your cat is called Clover.", where "Your rabbit is called Clover." was taught. Empty if the question or
     the answer speaks of it too, or if the text speaks of both."""
     mine, taught = owned(text), owned(answer)
-    rows = {row for row, _ in taught - _places(text)}
+    rows = _rows(taught - _places(text))
     found = mine - _places(question) - _places(answer)
     return frozenset(word for row, names in found if row in rows for word in names.split("|"))
 
@@ -248,12 +266,16 @@ def _in_place(question: str) -> Iterator[str]:
 def _replaced(message: str, question: str, answer: str) -> set[str]:
     """Words of the question in whose place the message has others of their paragraph of `_INSTEAD`."""
     said, asked = _places(message), _places(question)
-    rows = {row for row, _ in said - asked - _places(answer)}
+    rows = _rows(said - asked - _places(answer))
     return {word for row, names in asked - said if row in rows for word in names.split("|")}
 
 
 def _places(text: str) -> set[tuple[int, str]]:
     return {_PLACES[word] for word in _split(text) if word in _PLACES}
+
+
+def _rows(places: Iterable[tuple[int, str]]) -> set[int]:
+    return {row for row, _ in places}
 
 
 def _split(text: str) -> list[str]:

@@ -18,7 +18,12 @@ BY_LIKENESS = Weighing(bias=0.0, near=0.0, ahead=20.0, answer=0.0, token=0.0)
 
 
 @pytest.fixture
-def recall(tiny_place: Place, monkeypatch: pytest.MonkeyPatch) -> LessonRecall:
+def learner(tiny_place: Place, monkeypatch: pytest.MonkeyPatch) -> Learner:
     home, folder, journal = tiny_place
     monkeypatch.setattr(module, "OWN", BY_LIKENESS)
-    return LessonRecall(Learner(home, folder, journal, seed=0), journal)
+    return Learner(home, folder, journal, seed=0)
+
+
+@pytest.fixture
+def recall(tiny_place: Place, learner: Learner) -> LessonRecall:
+    return LessonRecall(learner, tiny_place[2])

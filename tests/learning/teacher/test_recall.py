@@ -12,6 +12,7 @@ from engine.config import Sampling
 from engine.encoder import SentenceEncoder
 from engine.errors import CheckpointError
 from learning.journal.journal import Journal
+from learning.lessons.learner import Learner
 from learning.memory import lesson_vectors
 from learning.protocol.events import AskDone, CandidateDone, Event, Failed
 from learning.protocol.messages import TeacherPort
@@ -82,6 +83,19 @@ def test_where_finding_out_would_take_long_only_the_very_question_is_recalled(
     monkeypatch.setattr(module, "MOST_AT_ONCE", 1)
     found = recall.find(ASKED)
     assert found is not None and found.lesson == dog, "the book's lines do not count"
+
+
+def test_a_patient_answer_waits_until_all_lessons_can_be_recalled(
+    tiny_place: Place, learner: Learner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dog, _ = teach(tiny_place[2], DOG_LESSON, SISTER_LESSON)
+    monkeypatch.setattr(module, "MOST_AT_ONCE", 1)
+    told = list[int]()
+    recall = LessonRecall(learner, tiny_place[2], told.append)
+    for _ in range(2):
+        found = recall.find(ASKED)
+        assert found is not None and found.lesson == dog
+        assert told == [2], "they are made once"
 
 
 def test_what_the_weights_have_learned_in_just_these_words_is_left_to_them(

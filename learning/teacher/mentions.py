@@ -1,0 +1,143 @@
+"""What the owner told in earlier messages, so that a question about it can be answered with his own words.
+
+    mentions = Mentions(journal, lambda: ["Do you like cats?", "I like all animals."])
+    while mentions.step():
+        ...
+    found = mentions.find("What is my sister called?", encoder.encode(["What is my sister called?"]))
+
+A message is near to a question if their vectors are (engine.encoder), and if they share rare words: words
+that few messages and few lines of the book have. Only the journal keeps what was told: after each start the
+vectors of the newest messages are computed again. Left out: where a quotation stands among the answers
+(learning.teacher.answer_check).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
+
+import torch
+from torch import Tensor
+
+from engine.encoder import shipped_encoder
+from learning.journal.journal import Journal
+from learning.text.mention import quoted, told_in
+from learning.text.normalise import fold
+from learning.text.questions.another import asked_words, of_somebody_else
+
+NEWEST = 2_000
+"""Most messages that can be quoted, the newest."""
+PIECE = 32
+"""Messages per pass, some 50 ms."""
+RARE = 0.07
+"""What a shared word adds to the cosine, per nat of its rarity: the log of the number of all texts, by the
+number of those that have the word."""
+NEAR = 0.8
+"""Sum of both from which a message is quoted. RARE and NEAR were chosen on the tuning half of
+benchmarks/data/people.jsonl (benchmarks/results/said.md)."""
+MOST = 3
+"""Most quotations for one question."""
+AS_NEAR = 0.05
+"""Of messages that are nearly as near as another one, the newest comes first: it may say what has changed."""
+
+
+@dataclass(frozen=True)
+class Mention:
+    """Something that the owner told."""
+
+    text: str
+    """His words."""
+    when: float
+    """Seconds since the epoch."""
+
+    @property
+    def answer(self) -> str:
+        """The quotation."""
+        return quoted(self.text)
+
+
+class Mentions:
+    """What can be quoted to the owner of a journal. Not thread-safe."""
+
+    def __init__(self, journal: Journal, common: Callable[[], Iterable[str]]) -> None:
+        """common: gives texts whose words are not rare."""
+        self._journal = journal
+        self._common = lru_cache(maxsize=1)(lambda: [asked_words(text) for text in common()])
+        self._mark: object = None
+        self._told: dict[str, Mention] = {}
+        """Folded text -> the newest message that has it, oldest first."""
+        self._words: dict[str, set[str]] = {}
+        """Content word -> folded texts."""
+        self._vectors: dict[str, Tensor] = {}
+        """Folded text -> [S]."""
+        self._texts, self._having = 0, Counter[str]()
+        """Number of texts, of the journal and common ones, and of those that have a word."""
+
+    def refresh(self) -> None:
+        """Reads the messages again if they have changed. Raises JournalError."""
+        mark = self._journal.messages_mark()
+        if mark == self._mark:
+            return
+        self._told, words = {}, defaultdict[str, set[str]](set)
+        for message, when in self._journal.messages(NEWEST):
+            for told in told_in(message):
+                self._told.pop(fold(told), None)
+                self._told[fold(told)] = Mention(told, when)
+        for text, mention in self._told.items():
+            for word in asked_words(mention.text):
+                words[word].add(text)
+        self._words = dict(words)
+        common = self._common() if self._told else []
+        self._texts = len(self._told) + len(common)
+        self._having = Counter(chain.from_iterable(common))
+        self._having.update({word: len(texts) for word, texts in words.items()})
+        self._vectors = {text: v for text, v in self._vectors.items() if text in self._told}
+        self._mark = mark
+
+    def missing(self) -> list[str]:
+        """The folded texts that have no vector yet."""
+        return [text for text in self._told if text not in self._vectors]
+
+    def step(self) -> bool:
+        """Computes a piece of what is missing. Returns False when nothing was. Raises JournalError, and
+        CheckpointError if the encoder cannot be read."""
+        self.refresh()
+        piece = self.missing()[:PIECE]
+        if piece:
+            vectors = shipped_encoder().encode([self._told[text].text for text in piece])
+            self._vectors |= {text: v.clone() for text, v in zip(piece, vectors, strict=True)}
+        return bool(piece)
+
+    def find(self, message: str, parts: Tensor, said: Iterable[str] = ()) -> list[Mention]:
+        """What may answer the message, at most MOST, the nearest first. parts: vectors, [P, S], of the
+        message and its sentences. said: what the owner said in this talk, which the model sees. Only what
+        has a vector is found."""
+        here = {fold(told) for text in (*said, message) for told in told_in(text)}
+        texts = [text for text in self._told if text in self._vectors and text not in here]
+        if not texts:
+            return []
+        cosines = (torch.stack([self._vectors[text] for text in texts]) @ parts.T).amax(1).tolist()
+        shared = self._shared(message)
+        found = [
+            (cosine + RARE * shared[text], place, self._told[text])
+            for place, (text, cosine) in enumerate(zip(texts, cosines, strict=True))
+        ]
+        near = [
+            (round(nearness / AS_NEAR), place, mention)
+            for nearness, place, mention in found
+            if nearness >= NEAR and not of_somebody_else(message, mention.text)
+        ]
+        near.sort(key=lambda one: one[:2], reverse=True)
+        return [mention for *_, mention in near[:MOST]]
+
+    def _shared(self, message: str) -> dict[str, float]:
+        """{folded text: rarity of the words that it shares with the message, in nats}."""
+        found = defaultdict[str, float](float)
+        for word in asked_words(message):
+            for text in self._words.get(word, ()):
+                found[text] += math.log(self._texts / self._having[word])
+        return found
