@@ -41,8 +41,9 @@ NEAR = 0.8
 benchmarks/data/people.jsonl (benchmarks/results/said.md)."""
 MOST = 3
 """Most quotations for one question."""
-AS_NEAR = 0.05
-"""Of messages that are nearly as near as another one, the newest comes first: it may say what has changed."""
+AS_NEAR = 0.2
+"""Of the nearest message and those that are less than so much farther the newest comes first: it may say what
+has changed. Chosen on the same half."""
 
 
 @dataclass(frozen=True)
@@ -127,11 +128,14 @@ class Mentions:
             for place, (text, cosine) in enumerate(zip(texts, cosines, strict=True))
         ]
         near = [
-            (round(nearness / AS_NEAR), place, mention)
+            (nearness, place, mention)
             for nearness, place, mention in found
             if nearness >= NEAR and not of_somebody_else(message, mention.text)
         ]
-        near.sort(key=lambda one: one[:2], reverse=True)
+        if not near:
+            return []
+        as_near = max(near)[0] - AS_NEAR
+        near.sort(key=lambda one: (min(one[0], as_near), one[1], one[0]), reverse=True)
         return [mention for *_, mention in near[:MOST]]
 
     def _shared(self, message: str) -> dict[str, float]:

@@ -21,6 +21,14 @@ Place = tuple[Home, Path, Journal]
 """A home, the folder of its model, its journal."""
 
 
+@pytest.fixture
+def journal(tmp_path: Path) -> Iterator[Journal]:
+    """A new journal."""
+    journal = Journal(tmp_path / "journal.sqlite3")
+    yield journal
+    journal.close()
+
+
 def book_trainer(learner: Learner) -> BookTrainer:
     """What trains the learner's model on books."""
     return BookTrainer(learner.transaction, learner.tokenizer)

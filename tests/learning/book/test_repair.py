@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,13 +17,6 @@ from learning.protocol.records import Correction, Lesson, Pick, Rating, Turn
 from personality.book import read_book
 
 PROMPT = (Turn("user", "hello"),)
-
-
-@pytest.fixture
-def journal(tmp_path: Path) -> Iterator[Journal]:
-    journal = Journal(tmp_path / "journal.sqlite3")
-    yield journal
-    journal.close()
 
 
 @pytest.fixture

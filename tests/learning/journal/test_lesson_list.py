@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from engine.config import Sampling
@@ -19,13 +16,6 @@ from learning.journal.journal import Journal
 from learning.journal.lesson_list import taught, taught_ids
 from learning.protocol.records import Correction, Lesson, Turn, Turns
 from learning.protocol.requests import Probe
-
-
-@pytest.fixture
-def journal(tmp_path: Path) -> Iterator[Journal]:
-    journal = Journal(tmp_path / "journal.sqlite3")
-    yield journal
-    journal.close()
 
 
 def asked(text: str) -> Turns:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,13 +16,6 @@ from learning.journal.journal import Journal
 from learning.journal.migrations import APPLICATION_ID, MIGRATIONS, migrate
 from learning.journal.search import excerpt, read_query, spans
 from learning.protocol.records import Ask, Candidate, Correction, Lesson, Turn, Turns
-
-
-@pytest.fixture
-def journal(tmp_path: Path) -> Iterator[Journal]:
-    journal = Journal(tmp_path / "journal.sqlite3")
-    yield journal
-    journal.close()
 
 
 def say(journal: Journal, *texts: str, conversation: int | None = None) -> Ask:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,13 +18,6 @@ from tests.talk import said
 
 ASKED = said("What is my dog called?")
 TRUE, FALSE = "Your dog is called Bruno.", "Your dog is called Cajeut."
-
-
-@pytest.fixture
-def journal(tmp_path: Path) -> Iterator[Journal]:
-    journal = Journal(tmp_path / "journal.sqlite3")
-    yield journal
-    journal.close()
 
 
 def left(answer: str, question: str = "What is my dog called?") -> Lesson:

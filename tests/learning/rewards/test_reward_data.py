@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -13,13 +11,6 @@ from learning.protocol.records import Candidate, Correction, Lesson, Pick, Ratin
 from learning.rewards.reward_data import Opinion, Preferences, preferences, split, standing
 from learning.text.normalise import fold
 from tests.picks import ASKING, ask, correct, fill, judge, pick, rate
-
-
-@pytest.fixture
-def journal(tmp_path: Path) -> Iterator[Journal]:
-    journal = Journal(tmp_path / "journal.sqlite3")
-    yield journal
-    journal.close()
 
 
 def test_a_pick_is_one_choice_among_all(journal: Journal) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import queue
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,13 +24,6 @@ DOG = Lesson(
     "correction", said("What is my dog called?"), "Your dog is called Bruno.", ("Rex.",), id=5
 )
 TAUGHT = Contradictions([DOG])
-
-
-@pytest.fixture
-def journal(tmp_path: Path) -> Iterator[Journal]:
-    journal = Journal(tmp_path / "journal.sqlite3")
-    yield journal
-    journal.close()
 
 
 def unjudged(*texts: str) -> dict[int, int | None]:

@@ -1,0 +1,135 @@
+"""What the owner told in earlier talks is found for a question about it, and for no other."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.config import Sampling
+from engine.encoder import shipped_encoder
+from engine.errors import CheckpointError
+from learning.journal.journal import Journal
+from learning.protocol.records import Ask, Turn
+from learning.teacher import mentions as module
+from learning.teacher import recall as recall_module
+from learning.teacher.mentions import Mentions
+from learning.teacher.recall import LessonRecall
+from personality.book import read_book, shipped_book_path
+from tests.learning.teacher.conftest import Place
+from tests.learning.teacher.test_recall import Talk
+from vidya_tui.session.session import Session
+
+SISTER = "my sister is called Ingrid, she lives up in Tromso"
+CAT = "we have a fat old tabby, Biscotti, who sleeps in the laundry basket"
+ASKED = "What is the name of my sister?"
+COMMON = [turn for entry in read_book(shipped_book_path()) for _, turn in entry.turns]
+
+
+def say(journal: Journal, *messages: str) -> list[Ask]:
+    return [
+        journal.add_ask(journal.new_conversation(), (Turn("user", text),), Sampling())
+        for text in messages
+    ]
+
+
+def found(journal: Journal, message: str, *said: str) -> list[str]:
+    mentions = Mentions(journal, lambda: COMMON)
+    while mentions.step():
+        pass
+    parts = shipped_encoder().encode([message])
+    return [one.text for one in mentions.find(message, parts, said)]
+
+
+def test_what_was_told_is_found_in_other_words(journal: Journal) -> None:
+    say(journal, SISTER, CAT, "I feel a bit hollow today.", "Is my sister called Astrid?")
+    assert found(journal, ASKED) == [SISTER]
+    assert found(journal, "Biscotti's bed, which spot is it?") == [CAT]
+    assert found(journal, "Do you know how my sister is called?") == [SISTER]
+    assert found(journal, "How is the weather in Spain?") == []
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "What is Tom's sister called?",
+        "What is the name of my brother?",
+        "Is your sister called Ingrid?",
+    ],
+)
+def test_what_is_asked_of_somebody_else_is_not_answered(journal: Journal, message: str) -> None:
+    say(journal, SISTER)
+    assert found(journal, ASKED) and not found(journal, message)
+
+
+def test_what_stands_in_the_conversation_already_is_not_quoted(journal: Journal) -> None:
+    say(journal, SISTER)
+    assert found(journal, ASKED, f"Hello! {SISTER}") == [SISTER], "in other words"
+    assert found(journal, ASKED, SISTER.upper()) == []
+    assert found(journal, f"{SISTER}. {ASKED}", "Hi.") != [f"{SISTER}."]
+
+
+def test_the_newest_of_messages_that_are_as_near_comes_first(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    say(journal, SISTER, SISTER.replace("Ingrid", "Runa"), CAT, SISTER)
+    newest = SISTER.replace("Ingrid", "Astrid")
+    say(journal, newest)
+    assert found(journal, ASKED) == [newest, SISTER, SISTER.replace("Ingrid", "Runa")]
+    monkeypatch.setattr(module, "MOST", 1)
+    assert found(journal, ASKED) == [newest]
+    monkeypatch.setattr(module, "NEWEST", 1)
+    say(journal, CAT)
+    assert found(journal, ASKED) == [], "only so many messages are looked at"
+
+
+def test_what_was_erased_is_not_found(journal: Journal) -> None:
+    first, _ = say(journal, SISTER, CAT)
+    mentions = Mentions(journal, lambda: COMMON)
+    while mentions.step():
+        pass
+    parts = shipped_encoder().encode([ASKED])
+    assert mentions.find(ASKED, parts)
+    journal.forget(ask=first.id)
+    mentions.refresh()
+    assert not mentions.find(ASKED, parts) and not mentions.missing()
+
+
+def test_only_what_has_a_vector_is_found(
+    tiny_place: Place, recall: LessonRecall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    say(tiny_place[2], SISTER)
+    assert [one.text for one in recall.mentioned(ASKED)] == [SISTER], "one is computed at once"
+    monkeypatch.setattr(recall_module, "AT_ONCE", 0)
+    say(tiny_place[2], CAT)
+    assert recall.mentioned(ASKED) == [], "it would take long"
+    recall.prepare()
+    assert recall.mentioned(ASKED) and recall.mentioned(" ") == []
+    monkeypatch.setattr(recall_module, "PATIENCE", 0.01)
+    with recall._lock:
+        assert recall.mentioned(ASKED) == [], "another thread is at work"
+
+    def damaged() -> None:
+        raise CheckpointError("the encoder cannot be read")
+
+    monkeypatch.setattr(recall_module, "shipped_encoder", damaged)
+    assert recall.mentioned(f"{ASKED} please") == []
+
+
+def test_a_card_quotes_the_owner_and_says_when(tiny_place: Place) -> None:
+    (told,) = say(tiny_place[2], SISTER)
+    talk = Talk(tiny_place)
+    try:
+        session = Session(tiny_place[2], talk.teacher, sampling=Sampling(max_tokens=60), seed=0)
+        session.offers = True
+        session.say(ASKED)
+        (quote,) = [event for event in talk.done(session) if event.told is not None]
+        assert SISTER in quote.candidate.text and quote.told == pytest.approx(told.created)
+        assert quote.candidate.offered and quote.recalled is None
+        card = session.cards[-1]
+        assert card.said == quote.candidate.text, "it stands last"
+        assert "what you said (today" in card.facts() and "sure" not in card.facts()
+        session.say(SISTER)
+        assert not [event for event in talk.done(session) if event.told], "nothing is asked"
+        session.say(ASKED)
+        assert not [event for event in talk.done(session) if event.told], "it was said just now"
+    finally:
+        talk.teacher.close()
