@@ -103,7 +103,7 @@ def test_a_yes_or_no_that_was_read_out_of_a_lesson_is_its_answer() -> None:
     offered = offering("Is my dog called Rex?", said)
     ids = offered.standards(tokenizer, 64).offer([answer("Yes.")])
     assert tokenizer.decode(ids[:-1]) == said
-    assert offered.offered_lesson(said) and not offered.offered_lesson(TAUGHT.answer)
+    assert offered.origin(said) and not offered.origin(TAUGHT.answer)
     assert offered.shown(answer(said), 5) == (said, None)
 
 
@@ -116,8 +116,8 @@ def test_a_lesson_is_offered_where_no_candidate_gives_its_answer() -> None:
     tokenizer, guess = load_tokenizer(SHIPPED / "10m"), answer("Your dog is called Rex.")
     asked = offering("my dog, what's he called")
     ids = asked.standards(tokenizer, 64).offer([guess])
-    assert tokenizer.decode(ids) == TAUGHT.answer and asked.offered_lesson(TAUGHT.answer)
-    assert not asked.offered_lesson(guess.text)
+    assert tokenizer.decode(ids) == TAUGHT.answer and asked.origin(TAUGHT.answer)
+    assert not asked.origin(guess.text)
     for message, said, room in (
         ("my dog, what's he called", answer(TAUGHT.answer), 64),  # the model says it itself
         ("Is my dog called Rex?", guess, 64),  # asks for a yes or no
@@ -148,7 +148,7 @@ def test_the_nearest_lessons_are_offered_while_the_model_knows_no_answer() -> No
     message = "the furry one, what's he called"
     check, texts = asked(message), [lesson.answer for lesson in near]
     assert offers(check, guess, answer(NOT_KNOWN, SURE)) == texts
-    assert [check.offered_lesson(text) for text in texts] == near
+    assert [check.origin(text) for text in texts] == near
     assert check.shown(answer(texts[1], SURE), 5) == (texts[1], None)
     assert not offers(asked(message), answer("Rex.", SURE)), "the model knows it"
     assert not offers(asked(message), guess, room=3), "they would be cut off"

@@ -23,7 +23,7 @@ def done(text: str, ending: Ending, certainty: float | None, lesson: int | None 
     card = Card(1)
     offered = lesson is not None and certainty is None
     candidate = Candidate(1, 1, text, (1, 2), (-0.1, -0.1), ending, 1, certainty, offered)
-    card.finish(candidate, lesson)
+    card.finish(CandidateDone(candidate, lesson))
     return card
 
 
@@ -65,6 +65,14 @@ def test_a_card_says_from_which_lesson_it_comes() -> None:
     assert offered.facts() == "3 words \u00b7 offered from lesson 12 \u00b7 \u2713"
     assert offered.facts(27) == "offered from lesson 12 \u00b7 \u2713"
     assert offered.facts(20) == "lesson 12 \u00b7 \u2713"
+
+
+def test_a_card_says_when_the_owner_said_what_it_quotes() -> None:
+    card, then = Card(1), time.mktime((2026, 11, 12, 9, 30, 0, 0, 0, -1))
+    candidate = Candidate(1, 1, "a b c", (1, 2), (-0.1, -0.1), "end", 1, None, True)
+    card.finish(CandidateDone(candidate, told=then))
+    assert card.facts() == "3 words \u00b7 what you said (2026-11-12) \u00b7 \u2713"
+    assert card.facts(20) == "your words \u00b7 \u2713"
 
 
 def test_what_comes_from_a_lesson_is_seen(tmp_path: Path) -> None:

@@ -5,10 +5,16 @@ from __future__ import annotations
 import pytest
 
 from engine.config import Sampling
-from learning.channels import learn_from_continuation, learn_from_correction, learn_from_rating
+from learning.channels import (
+    learn_from_continuation,
+    learn_from_correction,
+    learn_from_rating,
+    learn_from_selection,
+)
 from learning.journal.journal import Journal
 from learning.lessons.forget_files import going
 from learning.protocol.records import Again, Candidate, Correction, Lesson, Pick, Rating
+from learning.text.mention import quoted, told_in
 from tests.learning.journal.erasing.test_erase import correct, say, traces
 
 
@@ -60,6 +66,29 @@ def test_an_offer_that_was_corrected_goes_and_the_correction_stays(journal: Jour
     assert journal.answer(left.id) == "12 34"
     (left_over,) = journal.lessons_of(number)
     assert (left_over.answer, left_over.rejected, left_over.replaces) == ("12 34", (), None)
+
+
+@pytest.mark.parametrize("what", ["ask", "conversation"])
+def test_what_was_told_takes_along_its_quotations_in_other_conversations(
+    journal: Journal, what: str
+) -> None:
+    told, asked = say(journal, "hi. my pin is swordfish"), say(journal, "what is my pin")
+    picked = say(journal, "what pin do I have")
+    quote = quoted(*told_in(told.turns[-1].text))
+    for ask in (asked, picked):
+        journal.add_candidates(
+            [
+                Candidate(ask.id, 1, "I do not know.", (1,), (-1.0,), "end", 0),
+                Candidate(ask.id, 2, quote, (1,), (-1.0,), "end", 0, offered=True),
+            ]
+        )
+    pick = Pick(picked.id, 2)
+    lesson = learn_from_selection(picked, pick, journal.candidates(picked.id))
+    journal.judge(pick, quote, [lesson])
+    number = {"ask": told.id, "conversation": told.conversation}[what]
+    journal.forget(**{what: number})
+    assert [one.index for one in journal.candidates(asked.id)] == [1]
+    assert journal.answer(picked.id) == quote, "the pick is a lesson of its own"
 
 
 def test_an_offer_that_was_rated_is_a_lesson_of_its_own(journal: Journal) -> None:

@@ -10,6 +10,7 @@ from learning.text.questions.another import (
     asks_another,
     leaves_out_the_owner,
     neighbours,
+    of_somebody_else,
     put_in_place,
 )
 
@@ -69,6 +70,30 @@ def test_something_else(taught: tuple[str, str], message: str) -> None:
 )
 def test_the_same_or_not_to_be_told(taught: tuple[str, str], message: str) -> None:
     assert not asks_another(message, *taught)
+
+
+@pytest.mark.parametrize(
+    ("message", "told", "other"),
+    [
+        ("What is my sister called?", "my sister is called Ingrid", False),
+        ("What is Tom's sister called?", "my sister is called Ingrid", True),
+        ("What is Tom's sister called?", "Tom has a sister, Ingrid", False),
+        ("What is Tom’s sister called?", "Tom’s sister is Ingrid", False),
+        ("What does Ruben do for a living?", "I restore globes", True),
+        ("what does ruben do for a living", "Ruben drives a tram", False),
+        ("What is my brother called?", "my sister is called Ingrid", True),
+        ("What is my brother called?", "my brother and my sister are twins", False),
+        ("Where does our cat sleep?", "our old dog sleeps in the hall", True),
+        ("What does our landlord do at night?", "my husband drives a tram at night", True),
+        ("What is your name?", "my name is Mira", True),
+        ("Do you know my name?", "my name is Mira", False),
+        ("Did you guess what is called Ingrid?", "my sister is called Ingrid", False),
+    ],
+)
+def test_a_question_about_somebody_whom_the_owner_did_not_name(
+    message: str, told: str, other: bool
+) -> None:
+    assert of_somebody_else(message, told) == other
 
 
 def test_what_is_put_in_the_place_of_what_was_taught() -> None:
