@@ -28,7 +28,7 @@ from benchmarks.facts.recall import (
     questions,
 )
 from benchmarks.talking.talk_data import load
-from learning.text.mention import quoted, told_in
+from learning.text.mention import said_back, told_in
 
 TITLE = "Facts that were only said, quoted among the five answers"
 REMARKS = DATA / "talk_tune.jsonl"
@@ -92,7 +92,7 @@ def measure(
 
 def quotes(fact: PersonFact, heard: Heard) -> bool:
     """Whether one of the cards quotes what was said of the fact."""
-    return not {quoted(told) for told in told_in(fact.said)}.isdisjoint(heard.texts)
+    return not {said_back(told) for told in told_in(fact.said)}.isdisjoint(heard.texts)
 
 
 def parts(result: dict[str, Any]) -> list[str]:

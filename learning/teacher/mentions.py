@@ -25,7 +25,7 @@ from torch import Tensor
 
 from engine.encoder import shipped_encoder
 from learning.journal.journal import Journal
-from learning.text.mention import quoted, told_in
+from learning.text.mention import said_back, told_in
 from learning.text.normalise import fold
 from learning.text.questions.another import asked_words, of_somebody_else
 
@@ -58,7 +58,7 @@ class Mention:
     @property
     def answer(self) -> str:
         """The quotation."""
-        return quoted(self.text)
+        return said_back(self.text)
 
 
 class Mentions:

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from vidya_tui.text.dates import when
+from vidya_tui.text.dates import when, when_short
 from vidya_tui.text.numbers import counted, percent
 
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
@@ -61,7 +61,8 @@ class Card:
                 self.ending
             ]
         short = "" if self.recalled is None else f"lesson {self.recalled}"
-        short = short if self.told is None else "your words"
+        if self.told is not None:
+            short = f"you said {when_short(self.told, time.time())}"
         ways = (
             *((words, self.origin, sure), (self.origin, sure), (short, sure)),
             *((short, share), (short or share,)),

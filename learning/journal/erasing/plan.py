@@ -24,7 +24,7 @@ from learning.journal.lessons import MAIN_KINDS
 from learning.journal.rows import LESSON_COLUMNS, lesson_from_row
 from learning.protocol.records import Lesson, Turns
 from learning.text.content import content_words
-from learning.text.mention import quoted, told_in
+from learning.text.mention import said_back, told_in
 from learning.text.normalise import fold_spaces
 
 TELLING = 8
@@ -260,7 +260,7 @@ class _Plan:
         """The plan, with what belongs to the asks that are erased, and what quotes them."""
         for (message,) in chosen(self._store, "asks", "message", self.asks):
             for told in told_in(message):
-                self._add_copies(quoted(told))
+                self._add_copies(said_back(told))
         for number in self.asks:
             self.lessons |= _numbers(self._store, "SELECT id FROM lessons WHERE ask = ?", number)
             self.practices |= _numbers(self._store, _PRACTISED, number)

@@ -10,12 +10,12 @@ from benchmarks import BenchOptions
 from benchmarks.facts.mentions import ASKED, parts, quotes, run
 from benchmarks.facts.people_data import read_people
 from benchmarks.facts.recall import Heard
-from learning.text.mention import quoted
+from learning.text.mention import said_back
 
 
 def test_a_quotation_of_the_fact_is_told_from_others() -> None:
     fact, other = read_people("tune")[:2]
-    texts = ("I do not know.", quoted(fact.said))
+    texts = ("I do not know.", said_back(fact.said))
     heard = Heard(texts[0], 0.5, None, 0.1, texts)
     assert quotes(fact, heard) and not quotes(other, heard)
 

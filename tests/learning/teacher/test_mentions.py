@@ -13,6 +13,7 @@ from learning.teacher import mentions as module
 from learning.teacher import recall as recall_module
 from learning.teacher.mentions import Mentions
 from learning.teacher.recall import LessonRecall
+from learning.text.mention import said_back
 from personality.book import read_book, shipped_book_path
 from tests.learning.teacher.conftest import Place
 from tests.learning.teacher.test_recall import Talk
@@ -62,7 +63,7 @@ def test_what_is_asked_of_somebody_else_is_not_answered(journal: Journal, messag
 
 def test_what_stands_in_the_conversation_already_is_not_quoted(journal: Journal) -> None:
     say(journal, SISTER)
-    assert found(journal, ASKED, f"Hello! {SISTER}") == [SISTER], "in other words"
+    assert found(journal, ASKED, f"Listen, {SISTER}") == [SISTER], "in other words"
     assert found(journal, ASKED, SISTER.upper()) == []
     assert found(journal, f"{SISTER}. {ASKED}", "Hi.") != [f"{SISTER}."]
 
@@ -122,7 +123,9 @@ def test_a_card_quotes_the_owner_and_says_when(tiny_place: Place) -> None:
         session.offers = True
         session.say(ASKED)
         (quote,) = [event for event in talk.done(session) if event.told is not None]
-        assert SISTER in quote.candidate.text and quote.told == pytest.approx(told.created)
+        assert quote.candidate.text == said_back(SISTER) and quote.told == pytest.approx(
+            told.created
+        )
         assert quote.candidate.offered and quote.recalled is None
         card = session.cards[-1]
         assert card.said == quote.candidate.text, "it stands last"

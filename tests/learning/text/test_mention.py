@@ -1,10 +1,10 @@
-"""What a message tells, and how it is quoted."""
+"""What a message tells, and how it is said back."""
 
 from __future__ import annotations
 
 import pytest
 
-from learning.text.mention import LONGEST, quoted, told_in
+from learning.text.mention import LONGEST, said_back, told_in
 
 
 @pytest.mark.parametrize(
@@ -14,7 +14,7 @@ from learning.text.mention import LONGEST, quoted, told_in
         ("im a welder. nights mostly", ("im a welder. nights mostly",)),
         (
             "Hello! My cat is called Biscotti. What shall I cook?",
-            ("Hello! My cat is called Biscotti.",),
+            ("My cat is called Biscotti.",),
         ),
         ("  I live\n in   Bergen. ", ("I live in Bergen.",)),
         ("What is my sister called?", ()),
@@ -41,5 +41,31 @@ def test_of_a_long_message_each_sentence_is_told() -> None:
     assert told_in(long) == ()
 
 
-def test_a_quotation_says_whose_words_it_has() -> None:
-    assert quoted("I live in Bergen") == "You told me: \u201cI live in Bergen\u201d"
+@pytest.mark.parametrize(
+    ("told", "answer"),
+    [
+        ("my sister is called Ingrid", "Your sister is called Ingrid."),
+        ("I’m from Bergen, and we live there!", "You're from Bergen, and you live there!"),
+        ("oh, by the way, I was born in May", "You were born in May."),
+        ("please remember I can't eat kiwi", "You can't eat kiwi."),
+        ("well done is how I like it", "Well done is how you like it."),
+        ("im a welder. my nights are short", "You're a welder. Your nights are short."),
+        ("Ruben drives the tram", "Ruben drives the tram."),
+        ("He gave it to me, it is mine and ours", "He gave it to you, it is yours and yours."),
+    ],
+)
+def test_what_was_told_is_said_back(told: str, answer: str) -> None:
+    assert said_back(told) == answer
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "I told you that my name is Mira",
+        "my name is Mira, Vidya",
+        "I eat all but never serve me aubergine",
+        "Meine Schwester lebt in Bergen",
+    ],
+)
+def test_otherwise_it_is_quoted(told: str) -> None:
+    assert said_back(told) == f"You told me: “{told}”"

@@ -72,7 +72,7 @@ def test_a_card_says_when_the_owner_said_what_it_quotes() -> None:
     candidate = Candidate(1, 1, "a b c", (1, 2), (-0.1, -0.1), "end", 1, None, True)
     card.finish(CandidateDone(candidate, told=then))
     assert card.facts() == "3 words \u00b7 what you said (2026-11-12) \u00b7 \u2713"
-    assert card.facts(20) == "your words \u00b7 \u2713"
+    assert card.facts(20) == "you said 11-12 \u00b7 \u2713"
 
 
 def test_what_comes_from_a_lesson_is_seen(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from learning.channels import (
 from learning.journal.journal import Journal
 from learning.lessons.forget_files import going
 from learning.protocol.records import Again, Candidate, Correction, Lesson, Pick, Rating
-from learning.text.mention import quoted, told_in
+from learning.text.mention import said_back, told_in
 from tests.learning.journal.erasing.test_erase import correct, say, traces
 
 
@@ -74,7 +74,7 @@ def test_what_was_told_takes_along_its_quotations_in_other_conversations(
 ) -> None:
     told, asked = say(journal, "hi. my pin is swordfish"), say(journal, "what is my pin")
     picked = say(journal, "what pin do I have")
-    quote = quoted(*told_in(told.turns[-1].text))
+    quote = said_back(*told_in(told.turns[-1].text))
     for ask in (asked, picked):
         journal.add_candidates(
             [
