@@ -257,6 +257,12 @@ class AnswerCheck:
         asks = self.several and not self._answers and asks_in_any_order(self._said[-1])
         return self.mentioned() if asks and not (self._in_need or self._in_danger) else ()
 
+    @cached_property
+    def _told(self) -> Mention | None:
+        """What the owner told that his question likely asks for."""
+        told = None if self._meant else next(iter(self._quotes), None)
+        return told if told and told.likely >= MEANT else None
+
     def origin(self, text: str) -> Lesson | Mention | None:
         """The lesson that was offered, or what the owner told, if that is its answer."""
         return self.offered.get(fold(text))
@@ -303,13 +309,14 @@ class AnswerCheck:
 
     def shown(self, answer: Finished, count: int) -> tuple[str, float | None]:
         """(text, certainty 0 to 1 or None) of a final candidate; call it in the order in which they end. An
-        offered text has none, nor has what was taught for another question, so neither is ever the surest.
-        count: number of all candidates. Repairs the form of a text that no retry made acceptable."""
+        offered text has none, nor has what was taught for another question, so neither is ever the surest;
+        but what the owner told is as sure as his question is likely to ask for it, from MEANT on. count:
+        number of all candidates. Repairs the form of a text that no retry made acceptable."""
         if answer.ending == "cancelled":
             return answer.text, None
         text = answer.text if self._broken else mended(answer.text, self._seen)
-        if self.origin(answer.text):
-            return text, None
+        if origin := self.origin(answer.text):
+            return text, self._told.likely if self._told and origin == self._told else None
         if self.answers_another(text):
             self.told.append(None)
             return text, None  # all retries said it too
@@ -327,6 +334,8 @@ class AnswerCheck:
         last = len(self.told) == count - 1 - len(self.offered)
         if fold(answer.text) == NOT_KNOWN_FOLD and self.may_not_know and last and self.told:
             sure = max(sure or 0.0, of_not_knowing(self.told))
+        if sure is not None and fold(answer.text) == NOT_KNOWN_FOLD and self._told:
+            sure = min(sure, 1.0 - self._told.likely)
         if self._in_danger and fold(answer.text) == CRISIS_FOLD:
             sure = 1.0
         self.told.append(sure)

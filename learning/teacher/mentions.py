@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain
 
@@ -33,17 +33,18 @@ NEWEST = 2_000
 """Most messages that can be quoted, the newest."""
 PIECE = 32
 """Messages per pass, some 50 ms."""
-RARE = 0.07
-"""What a shared word adds to the cosine, per nat of its rarity: the log of the number of all texts, by the
-number of those that have the word."""
-NEAR = 0.8
-"""Sum of both from which a message is quoted. RARE and NEAR were chosen on the tuning half of
-benchmarks/data/people.jsonl (benchmarks/results/said.md)."""
+BIAS, NEAR, RARE = -3.32, 3.01, 0.28
+"""Coefficients of how likely a question asks for a message: logistic regression on the cosine of the two, and
+on the rarity of the words that they share, in nats. A word's rarity is the log of the number of all texts by
+the number of those that have it. Fitted on the tuning half of benchmarks/data/people.jsonl
+(benchmarks/results/mentions.md)."""
+LEAST = 0.4
+"""A message is said back if it is at least this likely that the question asks for it."""
 MOST = 3
 """Most quotations for one question."""
-AS_NEAR = 0.2
-"""Of the nearest message and those that are less than so much farther the newest comes first: it may say what
-has changed. Chosen on the same half."""
+AS_LIKELY = 0.3
+"""Of the likeliest message and those that are less likely by at most so much the newest comes first: it may
+say what has changed."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,8 @@ class Mention:
     """His words."""
     when: float
     """Seconds since the epoch."""
+    likely: float = 0.0
+    """That the question asks for it, 0 to 1."""
 
     @property
     def answer(self) -> str:
@@ -114,29 +117,30 @@ class Mentions:
         return bool(piece)
 
     def find(self, message: str, parts: Tensor, said: Iterable[str] = ()) -> list[Mention]:
-        """What may answer the message, at most MOST, the nearest first. parts: vectors, [P, S], of the
-        message and its sentences. said: what the owner said in this talk, which the model sees. Only what
-        has a vector is found."""
+        """What may answer the message, at most MOST: the newest of the likeliest, then the others, the
+        likeliest first. parts: vectors, [P, S], of the message and its sentences. said: what the owner
+        said in this talk, which the model sees. Only what has a vector is found."""
         here = {fold(told) for text in (*said, message) for told in told_in(text)}
         texts = [text for text in self._told if text in self._vectors and text not in here]
         if not texts:
             return []
-        cosines = (torch.stack([self._vectors[text] for text in texts]) @ parts.T).amax(1).tolist()
+        cosines = (torch.stack([self._vectors[text] for text in texts]) @ parts.T).amax(1)
         shared = self._shared(message)
+        rarity = torch.tensor([shared[text] for text in texts])
+        likely = torch.sigmoid(BIAS + NEAR * cosines + RARE * rarity).tolist()
         found = [
-            (cosine + RARE * shared[text], place, self._told[text])
-            for place, (text, cosine) in enumerate(zip(texts, cosines, strict=True))
+            replace(self._told[text], likely=one)
+            for text, one in zip(texts, likely, strict=True)
+            if one >= LEAST and not of_somebody_else(message, self._told[text].text)
         ]
-        near = [
-            (nearness, place, mention)
-            for nearness, place, mention in found
-            if nearness >= NEAR and not of_somebody_else(message, mention.text)
-        ]
-        if not near:
+        if not found:
             return []
-        as_near = max(near)[0] - AS_NEAR
-        near.sort(key=lambda one: (min(one[0], as_near), one[1], one[0]), reverse=True)
-        return [mention for *_, mention in near[:MOST]]
+        found.sort(key=lambda one: -one.likely)
+        first = max(
+            (one for one in found if one.likely >= found[0].likely - AS_LIKELY),
+            key=lambda one: one.when,
+        )
+        return [first, *(one for one in found if one is not first)][:MOST]
 
     def _shared(self, message: str) -> dict[str, float]:
         """{folded text: rarity of the words that it shares with the message, in nats}."""

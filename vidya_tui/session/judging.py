@@ -293,9 +293,10 @@ class Judging:
 
     def _continuation(self, ask: Ask, card: Card) -> tuple[Lesson, ...]:
         """The lessons of going on from an unjudged answer: none unless the owner switched that on, none for
-        a text that was cut short, and none that contradicts a judgement or was undone."""
+        a text that was cut short or that the program offered, and none that contradicts a judgement or was
+        undone."""
         whole = card.state == "done" and card.ending != "cancelled"
-        if not self.left_standing or not whole:
+        if not self.left_standing or not whole or card.offered:
             return ()
         lesson = learn_from_continuation(ask, card.said)
         return (lesson,) if weak_lessons([lesson], self.journal) else ()

@@ -13,7 +13,7 @@ from benchmarks.facts.recall import Heard
 from learning.text.mention import said_back
 
 
-def test_a_quotation_of_the_fact_is_told_from_others() -> None:
+def test_the_fact_is_told_from_others() -> None:
     fact, other = read_people("tune")[:2]
     texts = ("I do not know.", said_back(fact.said))
     heard = Heard(texts[0], 0.5, None, 0.1, texts)
@@ -27,7 +27,7 @@ def test_the_table_has_all_kinds() -> None:
     result |= {"talk": {"asked": 40, "quoted": 0.05}, "seconds": {"off": 0.1, "on": 0.125}}
     text = "\n".join(parts(result))
     assert text.count("| 2 | 50 | 25 | 30 | 90 | 26 | 27 |") == len(ASKED)
-    assert "5 % got a quotation" in text and "0.100 without, 0.125 with" in text
+    assert "5 % got something said back" in text and "0.100 without, 0.125 with" in text
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""When what the owner told earlier is quoted among the answers."""
+"""When what the owner told earlier is said back among the answers."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from engine.tokenizers.load import load_tokenizer
+from learning.memory.tasks import NOT_KNOWN
 from learning.models.store import SHIPPED
 from learning.protocol.records import Turn
 from learning.teacher.answer_check import AnswerCheck
@@ -33,12 +34,29 @@ def offered(check: AnswerCheck) -> str:
     return tokenizer.decode(check.standards(tokenizer, 64).offer([GUESS])[:-1])
 
 
-def test_the_nearest_is_quoted_and_has_no_certainty() -> None:
+def test_the_likeliest_is_said_back() -> None:
     check = asked()
     assert offered(check) == TOLD[0].answer
     assert check.origin(TOLD[0].answer) == TOLD[0] and check.origin(GUESS.text) is None
     assert check.shown(answer(TOLD[0].answer, SURE), 5) == (TOLD[0].answer, None)
     assert offered(asked("Is my cat called Rex?")) == TOLD[0].answer, "it says so too"
+
+
+def test_what_is_likely_asked_for_is_as_sure_and_not_knowing_is_less() -> None:
+    def likely(one: float) -> AnswerCheck:
+        told = [replace(TOLD[0], likely=one), replace(TOLD[1], likely=0.9)]
+        return replace(asked(), mentioned=lambda: told)
+
+    for one, sure, unsure in ((0.8, 0.8, 0.2), (0.69, None, None)):
+        check = likely(one)
+        assert offered(check) == TOLD[0].answer
+        assert check.shown(answer(TOLD[0].answer, UNSURE), 5)[1] == sure
+        known = asked().shown(answer(NOT_KNOWN, SURE), 5)[1]
+        told = check.shown(answer(NOT_KNOWN, SURE), 5)[1]
+        assert told == (known if unsure is None else pytest.approx(unsure))
+        assert check.shown(answer(TOLD[1].answer, SURE), 5)[1] != 0.9, "the first one alone"
+    meant = replace(likely(0.8), find=lambda: Recalled(replace(TAUGHT, id=3), 0.4))
+    assert (meant.shown(answer(NOT_KNOWN, SURE), 5)[1] or 0.0) > 0.8, "a lesson goes first"
 
 
 @pytest.mark.parametrize(
