@@ -47,8 +47,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     with scratch_home(options) as (home, model):
         place = RecallPlace(home, model, options.seeds[0])
         try:
-            remarks = [turns.turns[-1][1] for turns in load(REMARKS)]
-            for text in [*remarks[: 2 if options.quick else None], *(fact.said for fact in facts)]:
+            for text in [*remarks()[: 2 if options.quick else None], *(x.said for x in facts)]:
                 place.cards(text)
             found = measure(place, facts, options)
         finally:
@@ -58,6 +57,11 @@ def run(options: BenchOptions) -> dict[str, Any]:
         command = options.command("mentions", variables=FACTS_VARIABLES[:3])
         write(options.out, "mentions", TITLE, command, parts(result), result)
     return result
+
+
+def remarks() -> list[str]:
+    """What the owner says besides."""
+    return [question.asked for question in load(REMARKS)]
 
 
 def measure(

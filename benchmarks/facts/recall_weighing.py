@@ -112,6 +112,14 @@ def fitted(rows: Sequence[Row]) -> Weighing:
         values += [[float(value) for value in astuple(one)] for one in row.evidence]
         flags += [float(right) for right in row.right]
         shares += [1 / len(row.right) for _ in row.right]
+    return Weighing(*logistic(values, flags, shares))
+
+
+def logistic(
+    values: Sequence[Sequence[float]], flags: Sequence[float], shares: Sequence[float]
+) -> list[float]:
+    """Logistic regression: the bias, then the coefficient of each feature. values: [N, F]. flags: [N], 0 or
+    1. shares: [N], the weight of each row."""
     features, labels = torch.tensor(values).double(), torch.tensor(flags).double()
     share = torch.tensor(shares).double()
     mean, spread = features.mean(0), features.std(0).clamp_min(1e-6)
@@ -130,7 +138,7 @@ def fitted(rows: Sequence[Row]) -> Weighing:
     optimizer.step(closure)
     own = (weights[1:] / spread).detach()
     bias = float(weights[0].detach() - (own * mean).sum())
-    return Weighing(bias, *(float(value) for value in own))
+    return [bias, *(float(value) for value in own)]
 
 
 @dataclass(frozen=True)

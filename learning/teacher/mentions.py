@@ -7,7 +7,7 @@
 
 A message is near to a question if their vectors are (engine.encoder), and if they share rare words: words
 that few messages and few lines of the book have. Only the journal keeps what was told: after each start the
-vectors of the newest messages are computed again. Left out: where a quotation stands among the answers
+vectors of the newest messages are computed again. Left out: where what is said back stands among the answers
 (learning.teacher.answer_check).
 """
 
@@ -30,18 +30,18 @@ from learning.text.normalise import fold
 from learning.text.questions.another import asked_words, of_somebody_else
 
 NEWEST = 2_000
-"""Most messages that can be quoted, the newest."""
+"""Most messages that are looked at, the newest."""
 PIECE = 32
 """Messages per pass, some 50 ms."""
-BIAS, NEAR, RARE = -3.32, 3.01, 0.28
+BIAS, NEAR, RARE = -3.92, 4.87, 0.26
 """Coefficients of how likely a question asks for a message: logistic regression on the cosine of the two, and
 on the rarity of the words that they share, in nats. A word's rarity is the log of the number of all texts by
-the number of those that have it. Fitted on the tuning half of benchmarks/data/people.jsonl
-(benchmarks/results/mentions.md)."""
+the number of those that have it. Fitted on the tuning half of people.jsonl by
+benchmarks.facts.mention_weighing."""
 LEAST = 0.4
 """A message is said back if it is at least this likely that the question asks for it."""
 MOST = 3
-"""Most quotations for one question."""
+"""Most that are said back to one question."""
 AS_LIKELY = 0.3
 """Of the likeliest message and those that are less likely by at most so much the newest comes first: it may
 say what has changed."""
@@ -60,12 +60,12 @@ class Mention:
 
     @property
     def answer(self) -> str:
-        """The quotation."""
+        """The same, said back to him."""
         return said_back(self.text)
 
 
 class Mentions:
-    """What can be quoted to the owner of a journal. Not thread-safe."""
+    """What can be said back to the owner of a journal. Not thread-safe."""
 
     def __init__(self, journal: Journal, common: Callable[[], Iterable[str]]) -> None:
         """common: gives texts whose words are not rare."""
@@ -120,18 +120,12 @@ class Mentions:
         """What may answer the message, at most MOST: the newest of the likeliest, then the others, the
         likeliest first. parts: vectors, [P, S], of the message and its sentences. said: what the owner
         said in this talk, which the model sees. Only what has a vector is found."""
-        here = {fold(told) for text in (*said, message) for told in told_in(text)}
-        texts = [text for text in self._told if text in self._vectors and text not in here]
-        if not texts:
-            return []
-        cosines = (torch.stack([self._vectors[text] for text in texts]) @ parts.T).amax(1)
-        shared = self._shared(message)
-        rarity = torch.tensor([shared[text] for text in texts])
-        likely = torch.sigmoid(BIAS + NEAR * cosines + RARE * rarity).tolist()
+        looked_at, cosines, rarities = self.evidence(message, parts, said)
+        likely = torch.sigmoid(BIAS + NEAR * cosines + RARE * rarities).tolist()
         found = [
-            replace(self._told[text], likely=one)
-            for text, one in zip(texts, likely, strict=True)
-            if one >= LEAST and not of_somebody_else(message, self._told[text].text)
+            replace(mention, likely=one)
+            for mention, one in zip(looked_at, likely, strict=True)
+            if one >= LEAST and not of_somebody_else(message, mention.text)
         ]
         if not found:
             return []
@@ -141,6 +135,20 @@ class Mentions:
             key=lambda one: one.when,
         )
         return [first, *(one for one in found if one is not first)][:MOST]
+
+    def evidence(
+        self, message: str, parts: Tensor, said: Iterable[str] = ()
+    ) -> tuple[list[Mention], Tensor, Tensor]:
+        """What `find` looks at: N messages, the cosine of each and the message, [N], and the rarity of the
+        words that both have, [N]."""
+        here = {fold(told) for text in (*said, message) for told in told_in(text)}
+        texts = [text for text in self._told if text in self._vectors and text not in here]
+        if not texts:
+            return [], torch.empty(0), torch.empty(0)
+        cosines = (torch.stack([self._vectors[text] for text in texts]) @ parts.T).amax(1)
+        shared = self._shared(message)
+        rarities = torch.tensor([shared[text] for text in texts])
+        return [self._told[text] for text in texts], cosines, rarities
 
     def _shared(self, message: str) -> dict[str, float]:
         """{folded text: rarity of the words that it shares with the message, in nats}."""
