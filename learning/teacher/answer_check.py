@@ -50,6 +50,7 @@ from learning.text.comfort import CRISIS, in_danger, in_need, in_place
 from learning.text.content import content_words
 from learning.text.flaws import broken, chunks, mended, seams
 from learning.text.normalise import fold
+from learning.text.questions.another import speaks_of_owner
 from learning.text.questions.asking import asks_in_any_order, asks_in_english, stands_alone
 from learning.text.questions.yes_or_no import asks_yes_or_no
 
@@ -259,9 +260,10 @@ class AnswerCheck:
 
     @cached_property
     def _told(self) -> Mention | None:
-        """What the owner told that his question likely asks for."""
+        """What the owner told that his question about himself likely asks for."""
         told = None if self._meant else next(iter(self._quotes), None)
-        return told if told and told.likely >= MEANT else None
+        sure = told and told.likely >= MEANT and speaks_of_owner(self._said[-1])
+        return told if sure else None
 
     def origin(self, text: str) -> Lesson | Mention | None:
         """The lesson that was offered, or what the owner told, if that is its answer."""
@@ -316,6 +318,7 @@ class AnswerCheck:
             return answer.text, None
         text = answer.text if self._broken else mended(answer.text, self._seen)
         if origin := self.origin(answer.text):
+            text = origin.answer if isinstance(origin, Mention) else text
             return text, self._told.likely if self._told and origin == self._told else None
         if self.answers_another(text):
             self.told.append(None)

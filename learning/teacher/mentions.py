@@ -14,6 +14,7 @@ vectors of the newest messages are computed again. Left out: where what is said 
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -27,10 +28,10 @@ from engine.encoder import shipped_encoder
 from learning.journal.journal import Journal
 from learning.text.mention import said_back, told_in
 from learning.text.normalise import fold
-from learning.text.questions.another import asked_words, of_somebody_else
+from learning.text.questions.another import asked_words, asks_in_general, of_somebody_else
 
-NEWEST = 2_000
-"""Most messages that are looked at, the newest."""
+NEWEST, MOST_TOLD = 2_000, 4_000
+"""Most messages that are looked at, the newest, and most that these tell."""
 PIECE = 32
 """Messages per pass, some 50 ms."""
 BIAS, NEAR, RARE = -3.92, 4.87, 0.26
@@ -45,6 +46,10 @@ MOST = 3
 AS_LIKELY = 0.3
 """Of the likeliest message and those that are less likely by at most so much the newest comes first: it may
 say what has changed."""
+
+
+_NOT = re.compile(r"\b(?:not|never|no longer)\b|n['\u2019]t\b", re.IGNORECASE)
+"""What says only what is not so does not come first for being newer."""
 
 
 @dataclass(frozen=True)
@@ -86,11 +91,13 @@ class Mentions:
         mark = self._journal.messages_mark()
         if mark == self._mark:
             return
-        self._told, words = {}, defaultdict[str, set[str]](set)
-        for message, when in self._journal.messages(NEWEST):
+        found, words = dict[str, Mention](), defaultdict[str, set[str]](set)
+        for message, when in reversed(self._journal.messages(NEWEST)):
             for told in told_in(message):
-                self._told.pop(fold(told), None)
-                self._told[fold(told)] = Mention(told, when)
+                found.setdefault(fold(told), Mention(told, when))
+            if len(found) >= MOST_TOLD:
+                break
+        self._told = dict(reversed(found.items()))
         for text, mention in self._told.items():
             for word in asked_words(mention.text):
                 words[word].add(text)
@@ -120,6 +127,8 @@ class Mentions:
         """What may answer the message, at most MOST: the newest of the likeliest, then the others, the
         likeliest first. parts: vectors, [P, S], of the message and its sentences. said: what the owner
         said in this talk, which the model sees. Only what has a vector is found."""
+        if asks_in_general(message):
+            return []
         looked_at, cosines, rarities = self.evidence(message, parts, said)
         likely = torch.sigmoid(BIAS + NEAR * cosines + RARE * rarities).tolist()
         found = [
@@ -130,10 +139,8 @@ class Mentions:
         if not found:
             return []
         found.sort(key=lambda one: -one.likely)
-        first = max(
-            (one for one in found if one.likely >= found[0].likely - AS_LIKELY),
-            key=lambda one: one.when,
-        )
+        as_likely = [one for one in found if one.likely >= found[0].likely - AS_LIKELY]
+        first = max(as_likely, key=lambda one: (not _NOT.search(one.text), one.when))
         return [first, *(one for one in found if one is not first)][:MOST]
 
     def evidence(

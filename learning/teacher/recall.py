@@ -52,6 +52,7 @@ from learning.teacher.relevance import (
 from learning.text.flaws import sentences_of
 from learning.text.kinds.recognise import asks_for_another, what_is_asked
 from learning.text.normalise import fold
+from learning.text.questions.asking import asks_in_any_order
 from learning.text.questions.yes_or_no import asks_yes_or_no, read_out
 
 NEAREST = 3
@@ -114,6 +115,7 @@ class LessonRecall:
         """tell: called with the number of lessons before an answer waits for the vectors of more than
         MOST_AT_ONCE; without it no answer waits for so many, and nothing is recalled for it."""
         self._learner, self._tell = learner, tell
+        self._closed = threading.Event()
         self._weighing = READER if reads_contexts(learner.tokenizer) else OWN
         self._lock = threading.Lock()
         self._index = LessonIndex(learner, journal)
@@ -131,6 +133,10 @@ class LessonRecall:
             with self._lock:
                 more = self._index.step() or self._mentions.step()
 
+    def close(self) -> None:
+        """Ends an answer's wait for vectors."""
+        self._closed.set()
+
     def find(self, message: str) -> Recalled | None:
         """The lesson that the owner's message asks for; None if there is none, if the weights have learned
         just this question, or if finding out would take long (see `tell`) or the encoder cannot be read
@@ -140,11 +146,13 @@ class LessonRecall:
         with self._lock, contextlib.suppress(CheckpointError):
             self._index.refresh()
             missing = len(self._index.missing(self._index.own))
-            soon = missing <= MOST_AT_ONCE
-            if not soon and self._tell:
-                self._tell(missing)
-            if soon or self._tell:
-                self._index.finish()
+            waits = missing > MOST_AT_ONCE
+            tell = self._tell if asks_in_any_order(message) else None
+            if waits and tell and fold(message) not in self._index.exact:
+                tell(missing)
+                waits = False
+            while not waits and not self._closed.is_set() and self._index.step():
+                pass
             if self._index.known is not None or fold(message) in self._index.exact:
                 return self._likeliest(message, self._weighing.least)
         return None

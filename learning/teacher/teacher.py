@@ -125,7 +125,7 @@ class Teacher:
         )
         self._thread = threading.Thread(target=self._jobs.run, name="learn", daemon=True)
         told = (lambda missing: self._emit(MakingVectors(missing))) if patient else None
-        recall = LessonRecall(self._learner, self._journal, told)
+        self._recall = recall = LessonRecall(self._learner, self._journal, told)
         self._looker = Inspector(self._learner, self._journal, self._turnstile, self._emit, recall)
         heard, books = self._looker.heard, self._learner.caches.books
         known = KnownTexts(self._journal, home.book_path, books)
@@ -167,6 +167,7 @@ class Teacher:
     def close(self) -> None:
         """Stops all threads. A running lesson is rolled back and stays waiting."""
         self._jobs.stop()
+        self._recall.close()
         self._answerer.close()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(timeout=30)

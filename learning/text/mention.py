@@ -1,30 +1,40 @@
-"""What the owner tells in a message, and how it is said back to him later. English. Imports no torch."""
+"""What the owner tells in a message, and how it is said back to him later. English. Imports no torch.
+
+In doubt nothing is taken from a message, and in doubt it is quoted as it is: a word that is changed wrongly
+makes a false sentence.
+"""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
 
+from learning.text.comfort import in_danger
 from learning.text.content import content_words
 from learning.text.flaws import sentences_of
 from learning.text.questions.asking import asks_in_any_order
 
 LONGEST = 30
-"""Most words that are quoted."""
-_TO_DO = (
-    "write|make|give|tell|show|list|explain|help|let['’]?s|translate|summari[sz]e|describe|sing|play|stop"
-    "|try|think|imagine|pretend|say|repeat|guess|name|count|add|do|don['’]?t|be|use|answer|continue|go on"
-)
-_FOR_VIDYA = re.compile(rf"(?:please |now |then |ok |okay )*(?:{_TO_DO})\b", re.IGNORECASE)
-"""How a sentence begins that tells Vidya what to do."""
+"""Most words that are said back."""
+LONGEST_MESSAGE = 100
+"""Words from which a message is more likely pasted than told."""
 
 
 @lru_cache(maxsize=1 << 13)
 def told_in(message: str) -> tuple[str, ...]:
     """What a message tells: its sentences that neither ask nor order anything; together, or one by one where
-    they have more than LONGEST words. A longer sentence is left out, and so is one of two words."""
-    sentences = [one for one in sentences_of(" ".join(message.split())) if _tells(one)]
-    sentences = [one for one in sentences if " " in one] or sentences  # without "Hello!"
+    they have more than LONGEST words. A longer sentence is left out, and so is one of two words. A message
+    that orders something of a text behind it, or plays a part, tells nothing; nor does one of an owner who
+    may hurt himself."""
+    plain = " ".join(message.split())
+    if len(plain.split()) > LONGEST_MESSAGE or _WITH_A_TEXT.match(plain) or _PASTED.search(plain):
+        return ()
+    if in_danger(plain):
+        return ()
+    pieces = _whole(sentences_of(plain))
+    if len(pieces) > 1 and " " not in pieces[0]:  # "Hello!"
+        del pieces[0]
+    sentences = [one for one in pieces if _tells(one)]
     together = " ".join(sentences)
     found = [together] if len(together.split()) <= LONGEST else sentences
     return tuple(one for one in found if 3 <= len(one.split()) <= LONGEST and content_words(one))
@@ -32,44 +42,91 @@ def told_in(message: str) -> tuple[str, ...]:
 
 def said_back(told: str) -> str:
     """What was told, as an answer to the one who told it: "Your sister is called Ingrid." for "oh, my sister
-    is called Ingrid". Where it speaks to Vidya, or is perhaps not English, it is quoted as it is."""
+    is called Ingrid". It is quoted where it speaks to Vidya, may have another language, or has words that
+    may be no words of the owner about himself ("World War I", "he said: I am late")."""
     plain = told.replace("\u2019", "'")
     plain = plain[ahead.end() :] if (ahead := _AHEAD.match(plain)) else plain
-    if _TO_VIDYA.search(plain) or not (_OF_OWNER.search(plain) or _ENGLISH.search(plain)):
+    if not _ENGLISH.search(plain) or _IN_DOUBT.search(plain) or plain.isupper():
         return f"You told me: \u201c{told}\u201d"
-    text = _I_WAS.sub("you were", plain)
+    text = _I_AM.sub(r"you\1 are", _I_WAS.sub(r"you\1 were", plain))
     text = _WORD.sub(lambda word: _TURNED.get(word[0].lower(), word[0]), text)
-    text = _BEGINNING.sub(lambda letter: letter[0].upper(), text)
+    text = _BEGINNING.sub(lambda word: word[0].capitalize(), text)
+    text = text[:1].upper() + text[1:]
     return text if text.endswith((".", "!", "?", "\u2026")) else f"{text}."
 
 
+def _whole(sentences: list[str]) -> list[str]:
+    """The sentences, joined where one ends with an abbreviation: "Her name is Mrs." "Brown."."""
+    found = list[str]()
+    for one in sentences:
+        if found and _ABBREVIATED.search(found[-1]):
+            found[-1] += f" {one}"
+        else:
+            found.append(one)
+    return found
+
+
+def _tells(sentence: str) -> bool:
+    if _MAY_BE.match(sentence):
+        return False
+    return not asks_in_any_order(sentence) and not _FOR_VIDYA.match(sentence)
+
+
+_ABBREVIATED = re.compile(r"\b(?:dr|mr|mrs|ms|st|prof|jr|sr|mt|[a-z])\.$", re.IGNORECASE)
+_TO_DO = (
+    "write|make|give|tell|list|explain|help|let['\u2019]?s|translate|summari[sz]e|describe|sing|try|think"
+    "|imagine|pretend|say|repeat|add|do|don['\u2019]?t(?! forget)|be|answer|continue|go on|fix|correct"
+    "|rewrite|rephrase|proofread|act|remind|call|read|look|check|find"
+    r"|(?:show|stop|guess|name|count|use|play)\b(?!['\u2019]s)"
+    r"(?! \w+ (?:is|are|was)| (?:is|are|was|i['\u2019]?m))"
+)
+_FOR_VIDYA = re.compile(
+    rf"(?:please |now |then |ok |okay )*(?:{_TO_DO})\b(?! (?:remember|note|keep in mind)\b)"
+    r"|i (?:forg[eo]t|wonder|asked|want|need|would like|don['\u2019]?t (?:know|understand|remember))\b"
+    r"|what an? ",
+    re.IGNORECASE,
+)
+"""How a sentence begins that tells Vidya what to do, or asks something without a mark."""
+_WITH_A_TEXT = re.compile(
+    rf"(?:please )?(?:{_TO_DO})\b[^.!?]*:|act as |you are |pretend |imagine ", re.IGNORECASE
+)
+_PASTED = re.compile(r"Traceback|\b(?:User|Assistant|System):|```")
+_MAY_BE = re.compile(r"(?:if|maybe|perhaps|in this story|suppose|my \w+ says?)\b", re.IGNORECASE)
+"""How a sentence begins that says what may be, or what somebody says."""
 _AHEAD = re.compile(
     r"(?:(?:(?:oh|so|honestly|actually|please|by the way|btw|fyi)[,:]?"
-    r"|(?:well|yes|no|okay|ok|hello|hi|hey)[,!:.]) )*"
+    r"|(?:well|yes|no|okay|ok|hello|hi|hey)(?:[,!:.]|(?= (?:i|im|i'm|my)\b))) )*"
     r"(?:(?:remember|note|don't forget|keep in mind)\b,? (?:that )?)?",
     re.IGNORECASE,
 )
 """What stands before a fact and does not belong to it."""
-_TO_VIDYA = re.compile(
-    r"\b(?:you|your|yours|yourself|vidya)\b|\b(?:don't|never|please|let)\b.* (?:me|us)\b",
+_SELF = "i|me|my|mine|us|our|ours|we|am|im"
+_IN_DOUBT = re.compile(
+    r"\b(?:you|your|yours|yourself|vidya|u|ur|youre)\b"
+    r"|\b(?:don't|never|please|let)\b.* (?:me|us)\b"
+    r'|["\u201c\u201d\u00ab\u00bb`{}<>=\\_@#|()\[\]]|://|www\.|(?<!\w)\'\w'  # other people's words, addresses
+    r"|\d ?am\b|\b[ap]\.m\.|\bi\.e\b|(?-i:\bUS\b)|\b(?:an?|the|this|that|coal|gold) mine\b"
+    rf"|[-./&](?:{_SELF})\b|\b(?:{_SELF})[-./&](?=\w)"
+    r"|(?-i:(?<=[\w,] )(?:My|Our|We|Me|Mine|Us)\b)"  # a title
+    r"|(?-i:(?<=\w )I(?=[.,!?;]|$)|\b[A-Z][a-z]+ I\b)"  # World War I
+    r"|(?:said|says|asked|told \w+|replied|:|if) (?:i|my|we)\b"
+    r"|\b(?:oh|dear|my) (?:my|me|god|goodness|gosh|lord)\b|\bmy[,.!]"
+    r"|\b(?:i|we) (?:\w+ )?wasn'?t\b",
     re.IGNORECASE,
 )
-_OF_OWNER = re.compile(r"\b(?:i|i'm|im|i've|my|mine|we|we're|we've|our)\b", re.IGNORECASE)
 _ENGLISH = re.compile(
-    r"\b(?:the|are|has|were|and|an|with|of|his|her|their|called)\b", re.IGNORECASE
+    r"\b(?:my|the|have|has|with|our|not|to|i'm|from|his|her|their|called|and|were|are|i've|i'll|i'd|we're|we've"
+    r"|myself|i (?:am|was|live|work|like|love|hate|have|had|do|don't|can't|got|grew|keep|play|own|think))\b",
+    re.IGNORECASE,
 )
-_I_WAS = re.compile(r"\bi was\b", re.IGNORECASE)
+_I_WAS = re.compile(r"\b(?:i|we)( \w+)? was\b", re.IGNORECASE)
+_I_AM = re.compile(r"\bi( \w+)? am\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
-_BEGINNING = re.compile(r"(?:^|(?<=[.!?] ))[^\W\d_]")
+_BEGINNING = re.compile(r"(?<=[.!?] )(?:your?|you're|yours)\b")
 _TURNED = {
-    **{"i": "you", "me": "you", "my": "your", "mine": "yours", "myself": "yourself", "am": "are"},
+    **{"i": "you", "me": "you", "my": "your", "mine": "yours", "myself": "yourself"},
     **{"we": "you", "us": "you", "our": "your", "ours": "yours", "ourselves": "yourselves"},
-    **{"im": "you're", "ive": "you've"},
+    **{"im": "you're", "ive": "you've", "i'm": "you're", "we're": "you're"},
     **{f"{who}'{verb}": f"you'{verb}" for who in ("i", "we") for verb in ("ve", "ll", "d")},
-    **{"i'm": "you're", "we're": "you're"},
 }
 """How the words of the owner are said to him."""
-
-
-def _tells(sentence: str) -> bool:
-    return not asks_in_any_order(sentence) and not _FOR_VIDYA.match(sentence)

@@ -6,7 +6,7 @@ Left out: erasing them (erase.py), and what stays of later asks (later_asks.py).
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -85,13 +85,14 @@ def plan_erasure(
 
     conversation: everything in it.
     ask: the ask, and all later asks that have it in their history.
-    Of asks that are erased, cards of other asks that quote what the owner told there are erased too, as those
-    with a lesson's answer are:
+    conversation, ask: also the cards of other asks that say back what the owner told there, and what came of
+    them: lessons, and what later asks have of it in their history.
     lesson: the lesson and its judgement; asks that the owner sent again with the reason of this judgement;
     candidates with the lesson's answer. If such a candidate was an offer, the unjudged answer and the weak
     lesson that came from it are erased too. A candidate that another judgement is about stays.
-    text: every ask, lesson and title that contains the text, ignoring case and kinds of white space. A lesson
-    that only rejects or replaces the text stays, and the text is removed from it.
+    text: every ask, lesson and title that contains the text, ignoring case and kinds of white space, and
+    cards that say back what such an ask told, with what came of them. A lesson that only rejects or replaces
+    the text stays, and the text is removed from it.
     lesson, text: later asks with a taught answer stay, and what is erased is removed from their history
     (later_asks.py).
     all: everything.
@@ -111,9 +112,11 @@ def plan_erasure(
     elif conversation is not None:
         _must_exist(store, "conversation", conversation)
         plan.asks = _numbers(store, "SELECT id FROM asks WHERE conversation = ?", conversation)
+        plan.add_said_back()
     elif ask is not None:
         _must_exist(store, "ask", ask)
         plan.asks = _after(store, ask)
+        plan.add_said_back()
     elif lesson is not None:
         _must_exist(store, "lesson", lesson)
         plan.add_lesson(lesson)
@@ -194,7 +197,7 @@ class _Plan:
 
     def add_text(self, wanted: str) -> None:
         """Whatever contains the text. wanted: folded (fold_spaces)."""
-        store, talks = self._store, Talks(self._store)
+        store = self._store
         self.practices = _numbers(
             store,
             """SELECT practice FROM practice_samples WHERE contains(problem, ?1) OR contains(text, ?1)
@@ -204,17 +207,42 @@ class _Plan:
         self.titles = _numbers(
             store, "SELECT id FROM conversations WHERE contains(title, ?)", wanted
         )
+        self.asks = _numbers(store, "SELECT id FROM asks WHERE contains(message, ?)", wanted)
+        self._add_texts([wanted, *self._said_back()], _numbers(store, _CONTAINING, wanted))
+
+    def add_said_back(self) -> None:
+        """What says back to the owner what he told in the asks, and what came of it."""
+        if texts := self._said_back():
+            self._add_texts(texts, set())
+
+    def _said_back(self) -> list[str]:
+        """The folded texts of cards that say back what the owner told in the asks."""
+        told = {
+            said_back(one)
+            for (message,) in chosen(self._store, "asks", "message", self.asks)
+            for one in told_in(message)
+        }
+        sql = "SELECT 1 FROM candidates WHERE offered AND stripped(text) = ?"
+        shown = sorted(text for text in told if self._store.row(sql, text.strip()))
+        for text in shown:
+            self._add_copies(text.strip())
+        return [fold_spaces(text) for text in shown]
+
+    def _add_texts(self, texts: Sequence[str], quote: set[int]) -> None:
+        """Whatever contains one of the folded texts, but for candidates that nobody judged. quote: asks that
+        contain them elsewhere than in message and history."""
+        store, talks = self._store, Talks(self._store)
 
         @cache
         def contained_in(text: str) -> bool:
-            return wanted in fold_spaces(text)
+            return any(one in fold_spaces(text) for one in texts)
 
         def quoted_by(_: Path, exchange: Turns) -> bool:
             return any(contained_in(turn.text) for turn in exchange)
 
-        self.asks = {ask.id for ask in talks.asks.values() if contained_in(ask.message)}
-        quote = {ask.id for ask in talks.asks.values() if quoted_by(0, ask.history)}
-        quote |= _numbers(store, _CONTAINING, wanted)
+        quote |= {ask.id for ask in talks.asks.values() if quoted_by(0, ask.history)}
+        for one in texts:
+            quote |= _numbers(store, _JUDGED_CONTAINING, one)
         erased = self._sort(talks, quote - self.asks, quoted_by, contained_in)
         self._sort_lessons(erased)
 
@@ -257,10 +285,7 @@ class _Plan:
         return erased
 
     def whole(self) -> ErasurePlan:
-        """The plan, with what belongs to the asks that are erased, and what quotes them."""
-        for (message,) in chosen(self._store, "asks", "message", self.asks):
-            for told in told_in(message):
-                self._add_copies(said_back(told))
+        """The plan, with what belongs to the asks that are erased."""
         for number in self.asks:
             self.lessons |= _numbers(self._store, "SELECT id FROM lessons WHERE ask = ?", number)
             self.practices |= _numbers(self._store, _PRACTISED, number)
@@ -336,11 +361,11 @@ def _carried_over(store: Store, asks: set[int]) -> set[int]:
     return {number for number, message in rows if message in only}
 
 
-_CONTAINING = """SELECT ask FROM candidates WHERE contains(text, ?1)
-    UNION SELECT ask FROM answers WHERE contains(text, ?1)
+_JUDGED_CONTAINING = """SELECT ask FROM answers WHERE contains(text, ?1)
     UNION SELECT ask FROM judgements
         WHERE contains(text, ?1) OR contains(answer, ?1) OR contains(reason, ?1)
     UNION SELECT id FROM asks WHERE contains(old, ?1) OR contains(reason, ?1)"""
+_CONTAINING = f"SELECT ask FROM candidates WHERE contains(text, ?1) UNION {_JUDGED_CONTAINING}"
 """Asks that contain the text elsewhere than in message and history: JSON escapes quotes and newlines, so
 histories are compared after parsing."""
 

@@ -151,17 +151,46 @@ def asks_another(message: str, question: str, answer: str) -> bool:
 
 def of_somebody_else(message: str, told: str) -> bool:
     """Whether the message asks about somebody or something that the owner's words do not name: "What is Tom's
-    sister called?", "What does Tom like?", "Where does our cat sleep?" where only a dog was told of. Also if
-    it asks about Vidya and not the owner."""
+    sister called?", "What is the capital of France?", "Where does our cat sleep?" where only a dog was told
+    of. Also if it asks about Vidya and not the owner. A question for a yes or no may name what was not told:
+    "Is my sister called Astrid?"."""
     if _YOU.search(message) and not _SPOKEN_OF.search(message):
         return True
-    somebody = _folded(_owners(message) | {one for one in _subjects(message) if one[0].isupper()})
-    if not somebody <= {*_LETTERS.findall(told.lower())}:
+    there = {*_LETTERS.findall(told.lower()), *_NUMBER.findall(told)}
+    if not _folded(_owners(message)) <= there:
+        return True
+    named = _named(message).union(_CAPITAL.findall(message), _NUMBER.findall(message))
+    if not _YES_OR_NO.match(message) and not _folded(named) - _NO_NAMES <= there:
         return True
     asked, said = _places(message), _places(told)
     return not (_rows(asked) & _rows(said)) <= _rows(asked & said)
 
 
+def speaks_of_owner(message: str) -> bool:
+    """Whether a message speaks of the owner: "I", "my", "our"."""
+    return bool(_SPOKEN_OF.search(message))
+
+
+def asks_in_general(message: str) -> bool:
+    """Whether the message asks for advice, or what something is, and for nothing of the owner: "How do I
+    learn to juggle?", "What is a half marathon?"."""
+    if _ADVICE.search(message):
+        return True
+    return bool(_WHAT_IS.match(message)) and not _SPOKEN_OF.search(message)
+
+
+_NUMBER = re.compile(r"\d+")
+_YES_OR_NO = re.compile(r"(?:is|are|am|was|were|do|does|did|has|have|had)\b", re.IGNORECASE)
+_NO_NAMES = frozenset(("i", "mr", "mrs", "ms", "dr"))
+_ADVICE = re.compile(
+    r"\b(?:should|could|shall|can|would) (?:i|we)\b"
+    r"|\b(?:how|best way) (?:do|can|to|would)\b(?! (?:i|we) (?:know|spell|call))(?!.*\b(?:my|our)\b)"
+    r"|\b(?:write|tell|give) (?:me|us) (?:a|an|another|some)\b",
+    re.IGNORECASE,
+)
+_WHAT_IS = re.compile(
+    r"(?:what|who|where) (?:is|are) (?!the\b|that\b)(?:an? )?[\w ]{1,20}\?*$", re.IGNORECASE
+)
 _YOU = re.compile(
     r"\b(?:you|your|yours)\b(?! (?:know|remember|recall|tell|guess|say)\b)", re.IGNORECASE
 )

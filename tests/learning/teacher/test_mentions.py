@@ -82,6 +82,23 @@ def test_the_newest_of_messages_that_are_as_near_comes_first(
     assert found(journal, ASKED) == [], "only so many messages are looked at"
 
 
+def test_what_is_denied_does_not_come_first_for_being_newer(journal: Journal) -> None:
+    say(journal, SISTER, "my sister is not called Astrid")
+    assert found(journal, ASKED)[0] == SISTER
+
+
+def test_of_an_edited_message_only_the_newest_wording_is_looked_at(journal: Journal) -> None:
+    (first,) = say(journal, SISTER.replace("Ingrid", "Ingird"))
+    journal.add_ask(first.conversation, (Turn("user", SISTER),), Sampling())
+    assert found(journal, ASKED) == [SISTER]
+
+
+def test_only_so_much_is_looked_at(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+    say(journal, SISTER, CAT)
+    monkeypatch.setattr(module, "MOST_TOLD", 1)
+    assert found(journal, ASKED) == [] and found(journal, "What is our tabby called?") == [CAT]
+
+
 def test_what_was_erased_is_not_found(journal: Journal) -> None:
     first, _ = say(journal, SISTER, CAT)
     mentions = Mentions(journal, lambda: COMMON)

@@ -96,6 +96,14 @@ def test_a_patient_answer_waits_until_all_lessons_can_be_recalled(
         found = recall.find(ASKED)
         assert found is not None and found.lesson == dog
         assert told == [2], "they are made once"
+    monkeypatch.setattr(module, "MOST_AT_ONCE", -1)
+    told.clear()
+    recall = LessonRecall(learner, tiny_place[2], told.append)
+    assert recall.find("Good morning!") is None and not told, "nothing is asked"
+    waiting = recall.find(DOG)
+    assert waiting and waiting.lesson == dog and not told, "it is found without"
+    recall.close()
+    assert recall.find(ASKED) is None and told, "the program ends"
 
 
 def test_what_the_weights_have_learned_in_just_these_words_is_left_to_them(

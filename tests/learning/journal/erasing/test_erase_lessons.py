@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from engine.config import Sampling
@@ -68,27 +70,30 @@ def test_an_offer_that_was_corrected_goes_and_the_correction_stays(journal: Jour
     assert (left_over.answer, left_over.rejected, left_over.replaces) == ("12 34", (), None)
 
 
-@pytest.mark.parametrize("what", ["ask", "conversation"])
-def test_what_was_told_takes_along_its_quotations_in_other_conversations(
-    journal: Journal, what: str
-) -> None:
-    told, asked = say(journal, "hi. my pin is swordfish"), say(journal, "what is my pin")
-    picked = say(journal, "what pin do I have")
-    quote = said_back(*told_in(told.turns[-1].text))
-    for ask in (asked, picked):
+@pytest.mark.parametrize("what", ["ask", "conversation", "text"])
+def test_what_was_told_takes_along_what_was_said_back_of_it(journal: Journal, what: str) -> None:
+    told = say(journal, "Hi! My pin is swordfish.")
+    (back,) = map(said_back, told_in(told.turns[-1].text))
+    asked, picked, left, rated = (
+        say(journal, f"what {word} my pin") for word in ("is", "was", "can be", "may be")
+    )
+    for ask in (asked, picked, left, rated):
+        texts = ("I do not know.", back)
         journal.add_candidates(
-            [
-                Candidate(ask.id, 1, "I do not know.", (1,), (-1.0,), "end", 0),
-                Candidate(ask.id, 2, quote, (1,), (-1.0,), "end", 0, offered=True),
-            ]
+            Candidate(ask.id, number, text, (1,), (-1.0,), "end", 0, offered=number == 2)
+            for number, text in enumerate(texts, 1)
         )
     pick = Pick(picked.id, 2)
     lesson = learn_from_selection(picked, pick, journal.candidates(picked.id))
-    journal.judge(pick, quote, [lesson])
-    number = {"ask": told.id, "conversation": told.conversation}[what]
-    journal.forget(**{what: number})
-    assert [one.index for one in journal.candidates(asked.id)] == [1]
-    assert journal.answer(picked.id) == quote, "the pick is a lesson of its own"
+    journal.judge(pick, back, [lesson])
+    journal.set_answer(left.id, back)
+    say(journal, left.turns[0].text, back, "ok", conversation=left.conversation)
+    rating = Rating(rated.id, "bad")
+    journal.judge(rating, back, [learn_from_rating(rated, back, "bad")])
+    given: dict[str, Any] = {"ask": told.id, "conversation": told.conversation}
+    journal.forget(**{what: given.get(what, "my pin is swordfish")})
+    assert traces(journal, "swordfish") == [] and journal.standing() == []
+    assert [one.index for one in journal.candidates(asked.id)] == [1], "the rest of it stays"
 
 
 def test_an_offer_that_was_rated_is_a_lesson_of_its_own(journal: Journal) -> None:

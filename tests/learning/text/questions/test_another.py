@@ -8,6 +8,7 @@ from benchmarks.facts.people_data import PersonFact, read_people
 from learning.text.questions.another import (
     NEIGHBOURS,
     asks_another,
+    asks_in_general,
     leaves_out_the_owner,
     neighbours,
     of_somebody_else,
@@ -87,13 +88,34 @@ def test_the_same_or_not_to_be_told(taught: tuple[str, str], message: str) -> No
         ("What does our landlord do at night?", "my husband drives a tram at night", True),
         ("What is your name?", "my name is Mira", True),
         ("Do you know my name?", "my name is Mira", False),
-        ("Did you guess what is called Ingrid?", "my sister is called Ingrid", False),
+        ("What is the capital of France?", "the capital of Norway is Oslo", True),
+        ("What is 7 times 8?", "Nora is 7 years old", True),
+        ("Is my sister called Astrid?", "my sister is called Ingrid", False),
+        ("Is Tom's sister called Astrid?", "my sister is called Ingrid", True),
     ],
 )
 def test_a_question_about_somebody_whom_the_owner_did_not_name(
     message: str, told: str, other: bool
 ) -> None:
     assert of_somebody_else(message, told) == other
+
+
+@pytest.mark.parametrize(
+    ("message", "general"),
+    [
+        ("How do I learn to juggle?", True),
+        ("What should I do against a headache?", True),
+        ("Will you write me a poem about the sea?", True),
+        ("What is a half marathon?", True),
+        ("What is penicillin?", True),
+        ("What is my name?", False),
+        ("Where is the spare key?", False),
+        ("How do I spell my name?", False),
+        ("Do you know how my sister is called?", False),
+    ],
+)
+def test_a_question_that_asks_for_nothing_of_the_owner(message: str, general: bool) -> None:
+    assert asks_in_general(message) == general
 
 
 def test_what_is_put_in_the_place_of_what_was_taught() -> None:
