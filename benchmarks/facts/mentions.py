@@ -79,14 +79,14 @@ def measure(
         some = [row for row in rows if row[0].kind == kind]
         kinds[kind] = {
             "asked": len(some),
-            "quoted": fmean(on.offered for _, _, on in some),
-            "own": fmean(quotes(question.fact, on) for question, _, on in some),
+            "said_back": fmean(on.offered for _, _, on in some),
+            "own": fmean(says_back(question.fact, on) for question, _, on in some),
             "off": shares([(question, off) for question, off, _ in some]),
             "on": shares([(question, on) for question, _, on in some]),
         }
     return {
         "kinds": kinds,
-        "talk": {"asked": len(talk), "quoted": fmean(one.offered for one in talk)},
+        "talk": {"asked": len(talk), "said_back": fmean(one.offered for one in talk)},
         "seconds": {
             "off": fmean(off.seconds for _, off, _ in rows),
             "on": fmean(on.seconds for _, _, on in rows),
@@ -94,7 +94,7 @@ def measure(
     }
 
 
-def quotes(fact: PersonFact, heard: Heard) -> bool:
+def says_back(fact: PersonFact, heard: Heard) -> bool:
     """Whether one of the cards says back what was said of the fact."""
     return not {said_back(told) for told in told_in(fact.said)}.isdisjoint(heard.texts)
 
@@ -103,7 +103,7 @@ def parts(result: dict[str, Any]) -> list[str]:
     """Text and table of mentions.md."""
     talk, seconds = result["talk"], result["seconds"]
     rows = [
-        [words, one["asked"], percent(one["quoted"]), percent(one["own"])]
+        [words, one["asked"], percent(one["said_back"]), percent(one["own"])]
         + [percent(one[way][what]) for what in ("among", "surest") for way in ("off", "on")]
         for kind, words in ASKED.items()
         for one in [result["kinds"][kind]]

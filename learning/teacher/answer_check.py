@@ -17,8 +17,8 @@ An answer is sampled again if
 If nothing was taught for a question and the model is sure of no answer, the last of several candidates
 is NOT_KNOWN, and the nearest lessons are offered in place of the others but the likeliest. The answer of a
 lesson that may be meant is offered in any case, in place of the last candidate but one. So is what the owner
-told in an earlier message (learning.teacher.mentions), as a quotation, if nothing was taught. If a lesson was
-recalled (learning.teacher.recall) and no candidate gives its answer, the last one does. If the owner may hurt
+told in an earlier message and now asks for, if it was not taught (learning.teacher.mentions). If a lesson
+was recalled (learning.teacher.recall) and no candidate gives its answer, the last one does. If the owner may hurt
 himself, the last one is CRISIS unless another is, and it counts as the surest. An answer taught for the
 question itself is always acceptable. One that was taught for the same thing in other words of its kind needs
 no number, and the encoder need not find it near. Left out: sampling (engine.generate).
@@ -115,7 +115,7 @@ class AnswerCheck:
     mentioned: Callable[[], Sequence[Mention]] = tuple
     """Finds what the owner told that may answer his question, the nearest first."""
     offered: dict[str, Lesson | Mention] = field(default_factory=dict)
-    """Folded answer that was offered -> its lesson, or what it quotes."""
+    """Folded answer that was offered -> its lesson, or what it says back."""
     told: list[float | None] = field(default_factory=list)
     """Certainties of the candidates that `shown` has seen; an offer has none."""
 
@@ -180,11 +180,11 @@ class AnswerCheck:
             return ()
 
         def offer(answers: Sequence[Finished]) -> tuple[int, ...]:
-            return offered([self._meant] if self._meant else self._quotes[:1], answers)
+            return offered([self._meant] if self._meant else self._all_told[:1], answers)
 
         def instead(answers: Sequence[Finished]) -> tuple[int, ...]:
-            perhaps: tuple[Recalled | Mention, ...] = (*self._quotes[:1], *self._perhaps)
-            perhaps += (*self._quotes[1:],)
+            perhaps: tuple[Recalled | Mention, ...] = (*self._all_told[:1], *self._perhaps)
+            perhaps += (*self._all_told[1:],)
             return offered(perhaps if self._lost(answers) else (), answers)
 
         fallback = fallback if fits else ()
@@ -253,15 +253,15 @@ class AnswerCheck:
         return found if found and self._in_form(found) else None
 
     @cached_property
-    def _quotes(self) -> Sequence[Mention]:
-        """What the owner told that may be quoted, if he asks what was not taught and is in no need."""
+    def _all_told(self) -> Sequence[Mention]:
+        """What the owner told that his question may ask for, if it was not taught and he is in no need."""
         asks = self.several and not self._answers and asks_in_any_order(self._said[-1])
         return self.mentioned() if asks and not (self._in_need or self._in_danger) else ()
 
     @cached_property
-    def _told(self) -> Mention | None:
+    def _likely_told(self) -> Mention | None:
         """What the owner told that his question about himself likely asks for."""
-        told = None if self._meant else next(iter(self._quotes), None)
+        told = None if self._meant else next(iter(self._all_told), None)
         sure = told and told.likely >= MEANT and speaks_of_owner(self._said[-1])
         return told if sure else None
 
@@ -318,8 +318,10 @@ class AnswerCheck:
             return answer.text, None
         text = answer.text if self._broken else mended(answer.text, self._seen)
         if origin := self.origin(answer.text):
-            text = origin.answer if isinstance(origin, Mention) else text
-            return text, self._told.likely if self._told and origin == self._told else None
+            if not isinstance(origin, Mention):
+                return text, None
+            likely = self._likely_told
+            return origin.answer, likely.likely if likely and likely == origin else None
         if self.answers_another(text):
             self.told.append(None)
             return text, None  # all retries said it too
@@ -337,8 +339,8 @@ class AnswerCheck:
         last = len(self.told) == count - 1 - len(self.offered)
         if fold(answer.text) == NOT_KNOWN_FOLD and self.may_not_know and last and self.told:
             sure = max(sure or 0.0, of_not_knowing(self.told))
-        if sure is not None and fold(answer.text) == NOT_KNOWN_FOLD and self._told:
-            sure = min(sure, 1.0 - self._told.likely)
+        if sure is not None and fold(answer.text) == NOT_KNOWN_FOLD and self._likely_told:
+            sure = min(sure, 1.0 - self._likely_told.likely)
         if self._in_danger and fold(answer.text) == CRISIS_FOLD:
             sure = 1.0
         self.told.append(sure)
