@@ -102,6 +102,7 @@ def says_back(fact: PersonFact, heard: Heard) -> bool:
 def parts(result: dict[str, Any]) -> list[str]:
     """Text and table of mentions.md."""
     talk, seconds = result["talk"], result["seconds"]
+    first = " without, ".join(f"{seconds[way]:.3f}" for way in ("off", "on"))
     rows = [
         [words, one["asked"], percent(one["said_back"]), percent(one["own"])]
         + [percent(one[way][what]) for what in ("among", "surest") for way in ("off", "on")]
@@ -115,6 +116,6 @@ def parts(result: dict[str, Any]) -> list[str]:
         "said and not taught; five answers; right is what holds the key, and for the last two kinds what "
         "gives the fact, which nobody asked for. In percent.",
         table((*columns, "with", "the surest, without", "with"), rows),
-        f"Of {talk['asked']} openings of `data/talk.jsonl`, {percent(talk['quoted'])} % got something said "
-        f"back. Mean seconds to the first token: {seconds['off']:.3f} without, {seconds['on']:.3f} with.",
+        f"Of {talk['asked']} openings of `data/talk.jsonl`, {percent(talk['said_back'])} % got something "
+        f"said back. Mean seconds to the first token: {first} with.",
     ]

@@ -14,11 +14,11 @@ An answer is sampled again if
 - it says what was taught for a question of another kind, "When is your birthday?" for "When did I marry?"
   (learning.text.kinds), unless the encoder finds the two near,
 - it says that Vidya does not know, although an answer was taught or another candidate may know.
-If nothing was taught for a question and the model is sure of no answer, the last of several candidates
-is NOT_KNOWN, and the nearest lessons are offered in place of the others but the likeliest. The answer of a
+If nothing was taught for a question and the model is sure of no answer, the last of several candidates is
+NOT_KNOWN, and the nearest lessons are offered in place of the others but the likeliest. The answer of a
 lesson that may be meant is offered in any case, in place of the last candidate but one. So is what the owner
-told in an earlier message and now asks for, if it was not taught (learning.teacher.mentions). If a lesson
-was recalled (learning.teacher.recall) and no candidate gives its answer, the last one does. If the owner may hurt
+told in an earlier message and now asks for, if it was not taught (learning.teacher.mentions). If a lesson was
+recalled (learning.teacher.recall) and no candidate gives its answer, the last one does. If the owner may hurt
 himself, the last one is CRISIS unless another is, and it counts as the surest. An answer taught for the
 question itself is always acceptable. One that was taught for the same thing in other words of its kind needs
 no number, and the encoder need not find it near. Left out: sampling (engine.generate).
