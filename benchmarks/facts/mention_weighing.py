@@ -67,9 +67,9 @@ def gather(facts: Sequence[PersonFact], others: Sequence[str]) -> Iterator[Asked
 def _likeliest(mentions: Mentions, question: FactQuestion) -> Asked | None:
     text = question.prompt
     parts = shipped_encoder().encode(list(dict.fromkeys([text, *sentences_of(text)])))
-    found, cosines, rarities = mentions.evidence(text, parts)
+    found, cosines, idfs = mentions.evidence(text, parts)
     near = [
-        (float(cosines[place] + rarities[place] / 10), place)
+        (float(cosines[place] + idfs[place] / 10), place)
         for place, mention in enumerate(found)
         if not of_somebody_else(text, mention.text)
     ]
@@ -77,12 +77,12 @@ def _likeliest(mentions: Mentions, question: FactQuestion) -> Asked | None:
         return None
     place = max(near)[1]
     own = found[place].text in told_in(question.fact.said)
-    features = (float(cosines[place]), float(rarities[place]))
+    features = (float(cosines[place]), float(idfs[place]))
     return Asked(question.kind, text, features, own and question.kind in KINDS)
 
 
 def fitted(rows: Sequence[Asked]) -> list[float]:
-    """BIAS, NEAR and RARE."""
+    """BIAS, NEAR and IDF."""
     flags = [float(row.right) for row in rows]
     return logistic([row.features for row in rows], flags, [1.0] * len(rows))
 
@@ -114,7 +114,7 @@ def main() -> None:
         shares = recalled(found, least)
         told = (f"{100 * shares[k][0]:.0f} / {100 * shares[k][1]:.0f}" for k in kinds)
         print(least, *told, sep=" | ")
-    print("BIAS, NEAR, RARE =", ", ".join(f"{value:.2f}" for value in fitted(rows)))
+    print("BIAS, NEAR, IDF =", ", ".join(f"{value:.2f}" for value in fitted(rows)))
 
 
 if __name__ == "__main__":

@@ -8,24 +8,19 @@ figures only. VIDYA_PEOPLE_FACTS, VIDYA_PEOPLE_FIRST: so many facts are said, an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
-from statistics import fmean
 from typing import Any
 
 from benchmarks import DATA, BenchOptions
 from benchmarks.common.report import machine, table, write
 from benchmarks.common.scratch import scratch_home
-from benchmarks.facts.offers import ASKED, percent, shares
+from benchmarks.facts.offers import ASKED, measured_both_ways, percent
 from benchmarks.facts.people_data import PersonFact
 from benchmarks.facts.recall import (
     FACTS_VARIABLES,
-    FactQuestion,
     FactsAsked,
     Heard,
     RecallPlace,
-    openings,
-    questions,
 )
 from benchmarks.talking.talk_data import load
 from learning.text.mention import said_back, told_in
@@ -49,7 +44,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
         try:
             for text in [*remarks()[: 2 if options.quick else None], *(x.said for x in facts)]:
                 place.cards(text)
-            found = measure(place, facts, options)
+            found = measured_both_ways(place, facts, options, "said_back", says_back)
         finally:
             place.close()
     result = {"benchmark": "mentions", "machine": where, "model": model, **asdict(chosen), **found}
@@ -62,36 +57,6 @@ def run(options: BenchOptions) -> dict[str, Any]:
 def remarks() -> list[str]:
     """What the owner says besides."""
     return [question.asked for question in load(REMARKS)]
-
-
-def measure(
-    place: RecallPlace, facts: Sequence[PersonFact], options: BenchOptions
-) -> dict[str, Any]:
-    """Shares, 0 to 1, of each kind of question without and with offers, and seconds to the first token."""
-    rows: list[tuple[FactQuestion, Heard, Heard]] = []
-    for question in questions(facts):
-        without, with_offers = (place.heard(question.prompt, False, on) for on in (False, True))
-        rows.append((question, without, with_offers))
-        options.say(f"{question.kind}: {question.prompt} -> {with_offers.texts}")
-    talk = [place.heard(text, False, True) for text in openings(options)]
-    kinds = {}
-    for kind in ASKED:
-        some = [row for row in rows if row[0].kind == kind]
-        kinds[kind] = {
-            "asked": len(some),
-            "said_back": fmean(on.offered for _, _, on in some),
-            "own": fmean(says_back(question.fact, on) for question, _, on in some),
-            "off": shares([(question, off) for question, off, _ in some]),
-            "on": shares([(question, on) for question, _, on in some]),
-        }
-    return {
-        "kinds": kinds,
-        "talk": {"asked": len(talk), "said_back": fmean(one.offered for one in talk)},
-        "seconds": {
-            "off": fmean(off.seconds for _, off, _ in rows),
-            "on": fmean(on.seconds for _, _, on in rows),
-        },
-    }
 
 
 def says_back(fact: PersonFact, heard: Heard) -> bool:

@@ -10,7 +10,7 @@ before the question (recall.py).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from statistics import fmean
 from typing import Any
 
@@ -47,6 +47,18 @@ def measure(
 ) -> dict[str, Any]:
     """Shares, 0 to 1, of each kind of question without and with offers, and seconds to the first token."""
     place.heard("Hello.", True)  # what is known of the lessons is computed
+    return measured_both_ways(place, facts, options, "offered")
+
+
+def measured_both_ways(
+    place: RecallPlace,
+    facts: Sequence[PersonFact],
+    options: BenchOptions,
+    offered: str,
+    own: Callable[[PersonFact, Heard], bool] | None = None,
+) -> dict[str, Any]:
+    """`measure`. offered: the name of the share of asks in which a card was not the model's. own: whether a
+    card has what was told of the fact; its share has the name "own"."""
     rows: list[tuple[FactQuestion, Heard, Heard]] = []
     for question in questions(facts):
         without, with_offers = (place.heard(question.prompt, False, on) for on in (False, True))
@@ -58,13 +70,15 @@ def measure(
         some = [row for row in rows if row[0].kind == kind]
         kinds[kind] = {
             "asked": len(some),
-            "offered": fmean(on.offered for _, _, on in some),
+            offered: fmean(on.offered for _, _, on in some),
             "off": shares([(question, off) for question, off, _ in some]),
             "on": shares([(question, on) for question, _, on in some]),
         }
+        if own is not None:
+            kinds[kind]["own"] = fmean(own(question.fact, on) for question, _, on in some)
     return {
         "kinds": kinds,
-        "talk": {"asked": len(talk), "offered": fmean(one.offered for one in talk)},
+        "talk": {"asked": len(talk), offered: fmean(one.offered for one in talk)},
         "seconds": {
             "off": fmean(off.seconds for _, off, _ in rows),
             "on": fmean(on.seconds for _, _, on in rows),

@@ -75,7 +75,7 @@ class Heard:
     texts: tuple[str, ...] = ()
     """Of all cards."""
     offered: bool = False
-    """Whether one of them is an offered lesson."""
+    """Whether one of them was put there by the program."""
 
 
 def questions(facts: Sequence[PersonFact]) -> list[FactQuestion]:

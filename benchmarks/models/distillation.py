@@ -4,8 +4,8 @@ The teacher is the model of the home named by --model. Its answers are drawn onc
 seed the student, the shipped 10m or the model of the home that VIDYA_STUDENT names, then learns from: as many
 tokens of conversations of the corpus (VIDYA_CORPUS), the teacher's words, and the teacher's distributions;
 each on a home of its own. The student as it was and the one that learned distributions then practise
-syllogisms (GRPO, the defaults of `vidya practice`), and are measured again. With an output folder an
-interrupted run goes on after its last arm.
+syllogisms (GRPO, the defaults of `vidya practice` but 45 steps), and are measured again. With an output
+folder an interrupted run goes on after its last arm.
 """
 
 from __future__ import annotations

@@ -10,11 +10,12 @@ Left out: what the tables mean.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -329,3 +330,11 @@ def must_exist(connection: sqlite3.Connection, table: str, number: int, name: st
     """Raises NotFound if the table has no row with that id. name: what the message calls the row."""
     if connection.execute(f"SELECT 1 FROM {table} WHERE id = ?", (number,)).fetchone() is None:
         raise NotFound(f"{name} {number} is not in the journal", "it may be forgotten")
+
+
+def chosen(
+    store: Store, table: str, columns: str, numbers: Collection[int], where: str = "1"
+) -> list[Row]:
+    """Columns of the rows with these numbers for which `where` is true."""
+    sql = f"SELECT {columns} FROM {table} WHERE id IN (SELECT value FROM json_each(?)) AND {where}"
+    return store.rows(sql, json.dumps([*numbers]))

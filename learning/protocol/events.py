@@ -68,7 +68,7 @@ class CandidateDone:
     candidate: Candidate
     recalled: int | None = None
     """Id of the lesson that was recalled or offered; None if the model answered from its weights alone."""
-    told: float | None = None
+    said_at: float | None = None
     """When the owner told what the candidate quotes, in seconds since the epoch; None where it does not."""
 
 

@@ -61,7 +61,8 @@ class Candidate:
     certainty: float | None = None
     """The model's certainty (learning.teacher.certainty), 0 to 1; None if it was not measured."""
     offered: bool = False
-    """The text is another lesson's answer, which the program put here; the model did not write it."""
+    """The text is another lesson's answer or says back what the owner said. The program put it here; the
+    model did not write it."""
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,10 @@ An answer is sampled again if
 - it says that Vidya does not know, although an answer was taught or another candidate may know.
 If nothing was taught for a question and the model is sure of no answer, the last of several candidates is
 NOT_KNOWN, and the nearest lessons are offered in place of the others but the likeliest. The answer of a
-lesson that may be meant is offered in any case, in place of the last candidate but one. So is what the owner
-told in an earlier message and now asks for, if it was not taught (learning.teacher.mentions). If a lesson was
-recalled (learning.teacher.recall) and no candidate gives its answer, the last one does. If the owner may hurt
-himself, the last one is CRISIS unless another is, and it counts as the surest. An answer taught for the
+lesson that may be meant is offered in any case, in place of the last candidate but one. If nothing was
+taught, what the owner told earlier and now asks for takes this place (learning.teacher.mentions). If a lesson
+was recalled (learning.teacher.recall) and no candidate gives its answer, the last one does. If the owner may
+hurt himself, the last one is CRISIS unless another is, and it counts as the surest. An answer taught for the
 question itself is always acceptable. One that was taught for the same thing in other words of its kind needs
 no number, and the encoder need not find it near. Left out: sampling (engine.generate).
 """
@@ -29,6 +29,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from statistics import fmean
 
 from engine.selection import Finished, Standards
@@ -121,6 +122,8 @@ class AnswerCheck:
 
     def __post_init__(self) -> None:
         self._said = [turn.text for turn in self.turns if turn.role == "user"]
+        self._has_room: Callable[[str], bool] = lambda _: True
+        """Whether a text is no longer than an answer may be."""
         self._seen = self.known.seen | chunks(turn.text for turn in self.turns)
         self._broken = any(broken(turn.text) for turn in self.turns)
         self._answers = self.known.answers.get(fold(self._said[-1]), frozenset())
@@ -160,6 +163,7 @@ class AnswerCheck:
 
     def standards(self, tokenizer: Tokenizer, max_tokens: int) -> Standards:
         """The Standards for engine.generate."""
+        self._has_room = lambda text: len(tokenizer.encode(text)) < max_tokens
         text = NOT_KNOWN if self.recalled is None else self.recalled.answer
         text = CRISIS if self._in_danger else text
         fallback = (*tokenizer.encode(text), tokenizer.chat.end)
@@ -180,12 +184,13 @@ class AnswerCheck:
             return ()
 
         def offer(answers: Sequence[Finished]) -> tuple[int, ...]:
-            return offered([self._meant] if self._meant else self._all_told[:1], answers)
+            return offered([self._meant] if self._meant else self._mentions[:1], answers)
 
         def instead(answers: Sequence[Finished]) -> tuple[int, ...]:
-            perhaps: tuple[Recalled | Mention, ...] = (*self._all_told[:1], *self._perhaps)
-            perhaps += (*self._all_told[1:],)
-            return offered(perhaps if self._lost(answers) else (), answers)
+            if not self._lost(answers):
+                return ()
+            first, rest = self._mentions[:1], self._mentions[1:]
+            return offered(chain(first, self._perhaps, rest), answers)
 
         fallback = fallback if fits else ()
         asks = self.several and self.may_not_know and not self._in_danger
@@ -253,15 +258,16 @@ class AnswerCheck:
         return found if found and self._in_form(found) else None
 
     @cached_property
-    def _all_told(self) -> Sequence[Mention]:
+    def _mentions(self) -> Sequence[Mention]:
         """What the owner told that his question may ask for, if it was not taught and he is in no need."""
         asks = self.several and not self._answers and asks_in_any_order(self._said[-1])
-        return self.mentioned() if asks and not (self._in_need or self._in_danger) else ()
+        found = self.mentioned() if asks and not (self._in_need or self._in_danger) else ()
+        return [one for one in found if self._has_room(one.answer)]
 
     @cached_property
-    def _likely_told(self) -> Mention | None:
+    def _likely_mention(self) -> Mention | None:
         """What the owner told that his question about himself likely asks for."""
-        told = None if self._meant else next(iter(self._all_told), None)
+        told = None if self._meant else next(iter(self._mentions), None)
         sure = told and told.likely >= MEANT and speaks_of_owner(self._said[-1])
         return told if sure else None
 
@@ -320,8 +326,8 @@ class AnswerCheck:
         if origin := self.origin(answer.text):
             if not isinstance(origin, Mention):
                 return text, None
-            likely = self._likely_told
-            return origin.answer, likely.likely if likely and likely == origin else None
+            likely = self._likely_mention
+            return origin.answer, likely.likely if likely == origin else None
         if self.answers_another(text):
             self.told.append(None)
             return text, None  # all retries said it too
@@ -339,8 +345,8 @@ class AnswerCheck:
         last = len(self.told) == count - 1 - len(self.offered)
         if fold(answer.text) == NOT_KNOWN_FOLD and self.may_not_know and last and self.told:
             sure = max(sure or 0.0, of_not_knowing(self.told))
-        if sure is not None and fold(answer.text) == NOT_KNOWN_FOLD and self._likely_told:
-            sure = min(sure, 1.0 - self._likely_told.likely)
+        if sure is not None and fold(answer.text) == NOT_KNOWN_FOLD and self._likely_mention:
+            sure = min(sure, 1.0 - self._likely_mention.likely)
         if self._in_danger and fold(answer.text) == CRISIS_FOLD:
             sure = 1.0
         self.told.append(sure)

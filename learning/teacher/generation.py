@@ -244,7 +244,7 @@ def _done(
         offered is not None,
     )
     if isinstance(offered, Mention):
-        return CandidateDone(candidate, told=offered.when)
+        return CandidateDone(candidate, said_at=offered.when)
     lesson = offered or (recalled.lesson if recalled else None)
     return CandidateDone(candidate, lesson.id if lesson else None)
 

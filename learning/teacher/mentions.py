@@ -18,7 +18,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property
 from itertools import chain
 
 import torch
@@ -34,10 +34,10 @@ NEWEST, MOST_TOLD = 2_000, 4_000
 """Most messages that are looked at, the newest, and most that these tell."""
 PIECE = 32
 """Messages per pass, some 50 ms."""
-BIAS, NEAR, RARE = -3.92, 4.87, 0.26
+BIAS, NEAR, IDF = -4.02, 5.02, 0.26
 """Coefficients of how likely a question asks for a message: logistic regression on the cosine of the two, and
-on the rarity of the words that they share, in nats. A word's rarity is the log of the number of all texts by
-the number of those that have it. Fitted on the tuning half of people.jsonl by
+on the summed inverse document frequency of the words that they share, in nats (the log of the number of all
+texts by the number of those that have the word). Fitted on the tuning half of people.jsonl by
 benchmarks.facts.mention_weighing."""
 LEAST = 0.4
 """A message is said back if it is at least this likely that the question asks for it."""
@@ -74,8 +74,7 @@ class Mentions:
 
     def __init__(self, journal: Journal, common: Callable[[], Iterable[str]]) -> None:
         """common: gives texts whose words are not rare."""
-        self._journal = journal
-        self._common = lru_cache(maxsize=1)(lambda: [asked_words(text) for text in common()])
+        self._journal, self._texts_of_common = journal, common
         self._mark: object = None
         self._told: dict[str, Mention] = {}
         """Folded text -> the newest message that has it, oldest first."""
@@ -102,12 +101,17 @@ class Mentions:
             for word in asked_words(mention.text):
                 words[word].add(text)
         self._words = dict(words)
-        common = self._common() if self._told else []
+        common = self._common if self._told else []
         self._texts = len(self._told) + len(common)
         self._having = Counter(chain.from_iterable(common))
         self._having.update({word: len(texts) for word, texts in words.items()})
         self._vectors = {text: v for text, v in self._vectors.items() if text in self._told}
         self._mark = mark
+
+    @cached_property
+    def _common(self) -> list[frozenset[str]]:
+        """The content words of each common text."""
+        return [asked_words(text) for text in self._texts_of_common()]
 
     def missing(self) -> list[str]:
         """The folded texts that have no vector yet."""
@@ -129,8 +133,8 @@ class Mentions:
         said in this talk, which the model sees. Only what has a vector is found."""
         if asks_in_general(message):
             return []
-        looked_at, cosines, rarities = self.evidence(message, parts, said)
-        likely = torch.sigmoid(BIAS + NEAR * cosines + RARE * rarities).tolist()
+        looked_at, cosines, idfs = self.evidence(message, parts, said)
+        likely = torch.sigmoid(BIAS + NEAR * cosines + IDF * idfs).tolist()
         found = [
             replace(mention, likely=one)
             for mention, one in zip(looked_at, likely, strict=True)
@@ -146,19 +150,19 @@ class Mentions:
     def evidence(
         self, message: str, parts: Tensor, said: Iterable[str] = ()
     ) -> tuple[list[Mention], Tensor, Tensor]:
-        """What `find` looks at: N messages, the cosine of each and the message, [N], and the rarity of the
-        words that both have, [N]."""
+        """What `find` looks at: N messages, the cosine of each and the message, [N], and the summed idf of
+        the words that both have, [N]."""
         here = {fold(told) for text in (*said, message) for told in told_in(text)}
         texts = [text for text in self._told if text in self._vectors and text not in here]
         if not texts:
             return [], torch.empty(0), torch.empty(0)
         cosines = (torch.stack([self._vectors[text] for text in texts]) @ parts.T).amax(1)
         shared = self._shared(message)
-        rarities = torch.tensor([shared[text] for text in texts])
-        return [self._told[text] for text in texts], cosines, rarities
+        idfs = torch.tensor([shared[text] for text in texts])
+        return [self._told[text] for text in texts], cosines, idfs
 
     def _shared(self, message: str) -> dict[str, float]:
-        """{folded text: rarity of the words that it shares with the message, in nats}."""
+        """{folded text: summed idf of the words that it shares with the message, in nats}."""
         found = defaultdict[str, float](float)
         for word in asked_words(message):
             for text in self._words.get(word, ()):

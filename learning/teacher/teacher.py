@@ -124,8 +124,8 @@ class Teacher:
             home, device, self._journal, self._learner, self._turnstile, self._signals, self._done
         )
         self._thread = threading.Thread(target=self._jobs.run, name="learn", daemon=True)
-        told = (lambda missing: self._emit(MakingVectors(missing))) if patient else None
-        self._recall = recall = LessonRecall(self._learner, self._journal, told)
+        tell = (lambda missing: self._emit(MakingVectors(missing))) if patient else None
+        self._recall = recall = LessonRecall(self._learner, self._journal, tell)
         self._looker = Inspector(self._learner, self._journal, self._turnstile, self._emit, recall)
         heard, books = self._looker.heard, self._learner.caches.books
         known = KnownTexts(self._journal, home.book_path, books)

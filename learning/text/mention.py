@@ -108,10 +108,12 @@ _IN_DOUBT = re.compile(
     r"|\d ?am\b|\b[ap]\.m\.|\bi\.e\b|(?-i:\bUS\b)|\b(?:an?|the|this|that|coal|gold) mine\b"
     rf"|[-./&](?:{_SELF})\b|\b(?:{_SELF})[-./&](?=\w)"
     r"|(?-i:(?<=[\w,] )(?:My|Our|We|Me|Mine|Us)\b)"  # a title
-    r"|(?-i:(?<=\w )I(?=[.,!?;]|$)|\b[A-Z][a-z]+ I\b)"  # World War I
+    r"|(?-i:(?<=\w )I(?=[.,!?;]|$)|(?<=[a-z] )[A-Z][a-z]+ I\b)"  # World War I
+    r"|\b(?:type|class|part|stage|act|grade|phase|volume|chapter) i\b"
     r"|(?:said|says|asked|told \w+|replied|:|if) (?:i|my|we)\b"
     r"|\b(?:oh|dear|my) (?:my|me|god|goodness|gosh|lord)\b|\bmy[,.!]"
-    r"|\b(?:i|we) (?:\w+ )?wasn'?t\b",
+    r"|\b(?:i|we) (?:\w+ )?wasn'?t\b|\b(?:i|we)\b.* (?:and|but|or) (?:am|was)\b|\bam (?:i|you)\b"
+    r"|\bus (?:president|army|navy|citizen|dollars?|states?)\b",
     re.IGNORECASE,
 )
 _ENGLISH = re.compile(

@@ -30,7 +30,7 @@ class Card:
     chosen: bool = False
     recalled: int | None = None
     """The lesson that was recalled for it; the journal does not keep this."""
-    told: float | None = None
+    said_at: float | None = None
     """When the owner told what it quotes, in seconds since the epoch; the journal does not keep this."""
     offered: bool = False
     """Whether the text is that lesson's answer or such a quotation, which the program put here; the model did
@@ -61,8 +61,8 @@ class Card:
                 self.ending
             ]
         short = "" if self.recalled is None else f"lesson {self.recalled}"
-        if self.told is not None:
-            short = f"you said {when_short(self.told, time.time())}"
+        if self.said_at is not None:
+            short = f"you said {when_short(self.said_at, time.time())}"
         ways = (
             *((words, self.origin, sure), (self.origin, sure), (short, sure)),
             *((short, share), (short or share,)),
@@ -73,8 +73,8 @@ class Card:
     @property
     def origin(self) -> str:
         """Where it comes from, in words; empty if the model wrote it by itself."""
-        if self.told is not None:
-            return f"what you said ({when(self.told, time.time()).strip()})"
+        if self.said_at is not None:
+            return f"what you said ({when(self.said_at, time.time()).strip()})"
         if self.recalled is None:
             return ""
         return f"{'offered' if self.offered else 'recalled'} from lesson {self.recalled}"
@@ -82,7 +82,7 @@ class Card:
     def finish(self, done: CandidateDone) -> None:
         """Takes over the text, ending and certainty of the complete candidate, and where it comes from."""
         candidate = done.candidate
-        self.recalled, self.told, self.offered = done.recalled, done.told, candidate.offered
+        self.recalled, self.said_at, self.offered = done.recalled, done.said_at, candidate.offered
         self.text, self.state, self.ending = candidate.text, "done", candidate.ending
         self.tokens = len(candidate.tokens)
         self.confidence = candidate.certainty

@@ -157,8 +157,8 @@ def groups(themes: Sequence[str]) -> tuple[SettingGroup, ...]:
                     "offer lessons",
                     "On: if a message may ask for a lesson in other words, one of the answers is that "
                     "lesson's; where Vidya knows no answer, up to three are those of the nearest lessons. "
-                    "If nothing was taught, one says back what you said in an earlier conversation. They "
-                    "have no certainty and stand last.",
+                    "They have no certainty and stand last. If nothing was taught, an answer may say back "
+                    "what you said in an earlier conversation.",
                     choices=(True, False),
                     words=_switch,
                 ),

@@ -129,8 +129,8 @@ def cut(event: MessageCut) -> str:
 def making_vectors(event: MakingVectors) -> str:
     """Says that an answer waits until lessons can be recalled."""
     return (
-        f"{counted(event.lessons, 'new lesson')} cannot be recalled yet: the answer waits about "
-        f"{seconds(event.lessons / VECTORS_A_SECOND)}, once"
+        f"{counted(event.lessons, 'new lesson')} cannot be recalled yet; this answer waits for that, about "
+        f"{seconds(event.lessons / VECTORS_A_SECOND)}"
     )
 
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 import json
 
 from engine.errors import JournalError
-from learning.journal.database import Store
-from learning.journal.erasing.plan import ErasurePlan, chosen
+from learning.journal.database import Store, chosen
+from learning.journal.erasing.plan import ErasurePlan
 from learning.journal.migrations import backups
 from learning.journal.rows import turns_to_json
 from learning.journal.search import rebuild_index

@@ -6,25 +6,25 @@ Left out: erasing them (erase.py), and what stays of later asks (later_asks.py).
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 from engine.errors import JournalError, NotFound
-from learning.journal.database import Row, Store
+from learning.journal.database import Store, chosen
 from learning.journal.erasing.later_asks import (
     Erased,
     LaterAsks,
     ShortenedAsk,
     sort_later,
 )
+from learning.journal.erasing.said_back import cards_that_say_back
 from learning.journal.erasing.talks import PastAsk, Path, Talks
 from learning.journal.lessons import MAIN_KINDS
 from learning.journal.rows import LESSON_COLUMNS, lesson_from_row
 from learning.protocol.records import Lesson, Turns
 from learning.text.content import content_words
-from learning.text.mention import said_back, told_in
 from learning.text.normalise import fold_spaces
 
 TELLING = 8
@@ -161,7 +161,10 @@ class _Plan:
             self.asks |= _numbers(store, _ASKED_AGAIN, judgement)
         if not answer:
             return
-        self._add_copies(answer.strip(), judgement, own)
+        copied = (answer.strip(), judgement, own)
+        self.candidates = _numbers(store, _CANDIDATES, *copied[:2])
+        self.answers = _numbers(store, _ANSWERS, *copied)
+        self.lessons |= _numbers(store, _WEAK, *copied)
         offers = chosen(store, "candidates", "ask", self.candidates, "offered")
         gave = {int(number) for (number,) in offers} | ({own} if own is not None else set())
         talks = Talks(store, _conversations_of(store, gave))
@@ -187,14 +190,6 @@ class _Plan:
         quote = {ask.id for ask in talks.asks.values() if quotes(ask)}
         self._sort(talks, quote, quoted_by, contained_in)
 
-    def _add_copies(self, text: str, judgement: int | None = None, ask: int | None = None) -> None:
-        """What copies the text, unjudged or by this judgement; as an answer only in this ask and where the
-        text was offered."""
-        copied = (text, judgement, ask)
-        self.candidates |= _numbers(self._store, _CANDIDATES, *copied[:2])
-        self.answers |= _numbers(self._store, _ANSWERS, *copied)
-        self.lessons |= _numbers(self._store, _WEAK, *copied)
-
     def add_text(self, wanted: str) -> None:
         """Whatever contains the text. wanted: folded (fold_spaces)."""
         store = self._store
@@ -208,51 +203,57 @@ class _Plan:
             store, "SELECT id FROM conversations WHERE contains(title, ?)", wanted
         )
         self.asks = _numbers(store, "SELECT id FROM asks WHERE contains(message, ?)", wanted)
-        self._add_texts([wanted, *self._said_back()], _numbers(store, _CONTAINING, wanted))
+        quote = _numbers(store, _CANDIDATES_CONTAINING, wanted)
+        self._add_containing(lambda text: wanted in fold_spaces(text), [wanted], quote)
 
     def add_said_back(self) -> None:
-        """What says back to the owner what he told in the asks, and what came of it."""
-        if texts := self._said_back():
-            self._add_texts(texts, set())
+        """Cards that say back what the owner told in the asks, and what came of them."""
+        self._add_containing(lambda _: False, [], set())
 
-    def _said_back(self) -> list[str]:
-        """The folded texts of cards that say back what the owner told in the asks."""
-        told = {
-            said_back(one)
-            for (message,) in chosen(self._store, "asks", "message", self.asks)
-            for one in told_in(message)
-        }
-        sql = "SELECT 1 FROM candidates WHERE offered AND stripped(text) = ?"
-        shown = sorted(text for text in told if self._store.row(sql, text.strip()))
-        for text in shown:
-            self._add_copies(text.strip())
-        return [fold_spaces(text) for text in shown]
-
-    def _add_texts(self, texts: Sequence[str], quote: set[int]) -> None:
-        """Whatever contains one of the folded texts, but for candidates that nobody judged. quote: asks that
-        contain them elsewhere than in message and history."""
-        store, talks = self._store, Talks(self._store)
+    def _add_containing(
+        self, wanted: Callable[[str], bool], texts: list[str], quote: set[int]
+    ) -> None:
+        """What contains what is wanted, and what came of cards that say back what the asks told. wanted:
+        tells of a text whether it contains that. texts: the same, folded. quote: asks whose candidates
+        contain it."""
+        store, cards = self._store, cards_that_say_back(self._store, self.asks)
+        said = {fold_spaces(text) for _, _, text in cards}
+        if not texts and not said:
+            return
+        self.candidates |= {number for number, *_ in cards}
+        near = _conversations_of(store, {ask for _, ask, _ in cards})
+        talks = Talks(store) if texts else Talks(store, near | _conversations_of(store, self.asks))
 
         @cache
         def contained_in(text: str) -> bool:
-            return any(one in fold_spaces(text) for one in texts)
+            return wanted(text) or any(one in fold_spaces(text) for one in said)
 
         def quoted_by(_: Path, exchange: Turns) -> bool:
             return any(contained_in(turn.text) for turn in exchange)
 
-        quote |= {ask.id for ask in talks.asks.values() if quoted_by(0, ask.history)}
-        for one in texts:
-            quote |= _numbers(store, _JUDGED_CONTAINING, one)
-        erased = self._sort(talks, quote - self.asks, quoted_by, contained_in)
-        self._sort_lessons(erased)
+        def holds(ask: PastAsk) -> bool:
+            tells = contained_in if ask.conversation in near else wanted
+            return any(tells(turn.text) for turn in ask.history)
 
-    def _sort_lessons(self, erased: Erased) -> None:
-        """Erases the lessons that contain the text, of all asks and of none. One that only rejects it
-        stays."""
+        quote = quote | {ask.id for ask in talks.asks.values() if holds(ask)}
+        for one in texts:
+            quote |= _numbers(store, _CONTAINING, one)
+        for one in said:
+            found = _numbers(store, _CONTAINING, one)
+            quote |= {n for n in found if n in talks.asks and talks.asks[n].conversation in near}
+        erased = self._sort(talks, quote - self.asks, quoted_by, contained_in)
+        inside = [ask.id for ask in talks.asks.values() if ask.conversation in near]
+        lessons = _numbers(store, _LESSONS_OF, json.dumps(inside))
+        self._sort_lessons(erased, replace(erased, contained_in=wanted), lessons)
+
+    def _sort_lessons(self, near: Erased, far: Erased, inside: Collection[int]) -> None:
+        """Erases the lessons that contain what is erased, of all asks and of none. One that only rejects it
+        stays. near: what is erased of the lessons `inside`; far: of others."""
         changed = {lesson.id: lesson for lesson in self._changed}
         for row in self._store.rows(f"SELECT {LESSON_COLUMNS} FROM lessons"):
             old = lesson_from_row(row)
             lesson = changed.get(old.id, old)
+            erased = near if old.id in inside else far
             new = replace(
                 lesson,
                 rejected=tuple(text for text in lesson.rejected if not erased.is_in(text)),
@@ -361,13 +362,14 @@ def _carried_over(store: Store, asks: set[int]) -> set[int]:
     return {number for number, message in rows if message in only}
 
 
-_JUDGED_CONTAINING = """SELECT ask FROM answers WHERE contains(text, ?1)
+_LESSONS_OF = "SELECT id FROM lessons WHERE ask IN (SELECT value FROM json_each(?))"
+_CANDIDATES_CONTAINING = "SELECT ask FROM candidates WHERE contains(text, ?1)"
+_CONTAINING = """SELECT ask FROM answers WHERE contains(text, ?1)
     UNION SELECT ask FROM judgements
         WHERE contains(text, ?1) OR contains(answer, ?1) OR contains(reason, ?1)
     UNION SELECT id FROM asks WHERE contains(old, ?1) OR contains(reason, ?1)"""
-_CONTAINING = f"SELECT ask FROM candidates WHERE contains(text, ?1) UNION {_JUDGED_CONTAINING}"
-"""Asks that contain the text elsewhere than in message and history: JSON escapes quotes and newlines, so
-histories are compared after parsing."""
+"""Asks that contain the text elsewhere than in candidates, message and history: JSON escapes quotes and
+newlines, so histories are compared after parsing."""
 
 
 _LISTED = {
@@ -380,14 +382,6 @@ _LISTED = {
 def _must_exist(store: Store, name: str, number: int) -> None:
     if store.row(f"SELECT 1 FROM {name}s WHERE id = ?", number) is None:
         raise NotFound(f"{name} {number} is not in the journal", _LISTED[name])
-
-
-def chosen(
-    store: Store, table: str, columns: str, numbers: Collection[int], where: str = "1"
-) -> list[Row]:
-    """Columns of the rows with these numbers for which `where` is true."""
-    sql = f"SELECT {columns} FROM {table} WHERE id IN (SELECT value FROM json_each(?)) AND {where}"
-    return store.rows(sql, json.dumps([*numbers]))
 
 
 def _numbers(store: Store, sql: str, *values: Any) -> set[int]:

@@ -15,8 +15,10 @@ from functools import lru_cache
 from itertools import chain, zip_longest
 
 from learning.text.content import content_words
+from learning.text.flaws import sentences_of
 from learning.text.kinds.words import RELATIVES
 from learning.text.normalise import fold
+from learning.text.questions.asking import IS
 
 
 def _words(text: str) -> frozenset[str]:
@@ -157,11 +159,18 @@ def of_somebody_else(message: str, told: str) -> bool:
     if _YOU.search(message) and not _SPOKEN_OF.search(message):
         return True
     there = {*_LETTERS.findall(told.lower()), *_NUMBER.findall(told)}
-    if not _folded(_owners(message)) <= there:
+
+    def names_another(words: Iterable[str]) -> bool:
+        letters = {part for word in words for part in _LETTERS.findall(word.lower())}
+        return not letters - _NO_NAMES <= there
+
+    if names_another(_owners(message) | _named(message)):
         return True
-    named = _named(message).union(_CAPITAL.findall(message), _NUMBER.findall(message))
-    if not _YES_OR_NO.match(message) and not _folded(named) - _NO_NAMES <= there:
-        return True
+    for sentence in sentences_of(message):
+        numbers = {*_NUMBER.findall(sentence)}
+        names = names_another(_CAPITAL.findall(sentence))
+        if not _YES_OR_NO.match(sentence) and (names or not numbers <= there):
+            return True
     asked, said = _places(message), _places(told)
     return not (_rows(asked) & _rows(said)) <= _rows(asked & said)
 
@@ -180,8 +189,8 @@ def asks_in_general(message: str) -> bool:
 
 
 _NUMBER = re.compile(r"\d+")
-_YES_OR_NO = re.compile(r"(?:is|are|am|was|were|do|does|did|has|have|had)\b", re.IGNORECASE)
-_NO_NAMES = frozenset(("i", "mr", "mrs", "ms", "dr"))
+_YES_OR_NO = re.compile(rf"{IS}\b", re.IGNORECASE)
+_NO_NAMES = frozenset(("i", "m", "ve", "ll", "d", "mr", "mrs", "ms", "dr", "vidya"))
 _ADVICE = re.compile(
     r"\b(?:should|could|shall|can|would) (?:i|we)\b"
     r"|\b(?:how|best way) (?:do|can|to|would)\b(?! (?:i|we) (?:know|spell|call))(?!.*\b(?:my|our)\b)"

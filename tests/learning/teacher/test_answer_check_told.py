@@ -58,6 +58,10 @@ def test_what_is_likely_asked_for_is_as_sure_and_not_knowing_is_less() -> None:
     told = [replace(TOLD[0], likely=0.8)]
     general = replace(asked("the cat, what's he called"), mentioned=lambda: told)
     assert offered(general) and general.shown(answer(TOLD[0].answer, SURE), 5)[1] is None
+    long = replace(asked(), mentioned=lambda: told)
+    tokenizer = load_tokenizer(SHIPPED / "10m")
+    assert long.standards(tokenizer, 4).offer([GUESS]) == (), "it would be cut off"
+    assert (long.shown(answer(NOT_KNOWN, SURE), 5)[1] or 0.0) > 0.8
     meant = replace(likely(0.8), find=lambda: Recalled(replace(TAUGHT, id=3), 0.4))
     assert (meant.shown(answer(NOT_KNOWN, SURE), 5)[1] or 0.0) > 0.8, "a lesson goes first"
 

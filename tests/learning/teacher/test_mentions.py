@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from engine.config import Sampling
@@ -65,7 +67,9 @@ def test_what_stands_in_the_conversation_already_is_not_quoted(journal: Journal)
     say(journal, SISTER)
     assert found(journal, ASKED, f"Listen, {SISTER}") == [SISTER], "in other words"
     assert found(journal, ASKED, SISTER.upper()) == []
-    assert found(journal, f"{SISTER}. {ASKED}", "Hi.") != [f"{SISTER}."]
+    assert found(journal, f"Hello! {ASKED}") == [SISTER]
+    say(journal, f"{SISTER}.")
+    assert found(journal, f"{SISTER}. {ASKED}") == [], "the message says it itself"
 
 
 def test_the_newest_of_messages_that_are_as_near_comes_first(
@@ -96,7 +100,8 @@ def test_of_an_edited_message_only_the_newest_wording_is_looked_at(journal: Jour
 def test_only_so_much_is_looked_at(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
     say(journal, SISTER, CAT)
     monkeypatch.setattr(module, "MOST_TOLD", 1)
-    assert found(journal, ASKED) == [] and found(journal, "What is our tabby called?") == [CAT]
+    assert found(journal, ASKED) == []
+    assert found(journal, "Where does our tabby Biscotti sleep?") == [CAT]
 
 
 def test_what_was_erased_is_not_found(journal: Journal) -> None:
@@ -132,6 +137,24 @@ def test_only_what_has_a_vector_is_found(
     assert recall.mentioned(f"{ASKED} please") == []
 
 
+def test_what_was_said_is_made_ready_for_the_next_question(
+    tiny_place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recall_module, "AT_ONCE", 0)
+    talk = Talk(tiny_place)
+    try:
+        session = Session(tiny_place[2], talk.teacher, sampling=Sampling(max_tokens=8), seed=0)
+        session.say(SISTER)
+        talk.done(session)
+        recall = talk.teacher._recall  # type: ignore[attr-defined]
+        until = time.monotonic() + 60
+        while not (found := recall.mentioned(ASKED)) and time.monotonic() < until:
+            time.sleep(0.05)
+        assert [one.text for one in found] == [SISTER]
+    finally:
+        talk.teacher.close()
+
+
 def test_a_card_quotes_the_owner_and_says_when(tiny_place: Place) -> None:
     (told,) = say(tiny_place[2], SISTER)
     talk = Talk(tiny_place)
@@ -139,17 +162,19 @@ def test_a_card_quotes_the_owner_and_says_when(tiny_place: Place) -> None:
         session = Session(tiny_place[2], talk.teacher, sampling=Sampling(max_tokens=60), seed=0)
         session.offers = True
         session.say(ASKED)
-        (quote,) = [event for event in talk.done(session) if event.told is not None]
-        assert quote.candidate.text == said_back(SISTER) and quote.told == pytest.approx(
+        (quote,) = [event for event in talk.done(session) if event.said_at is not None]
+        assert quote.candidate.text == said_back(SISTER) and quote.said_at == pytest.approx(
             told.created
         )
         assert quote.candidate.offered and quote.recalled is None
         (card,) = [card for card in session.cards if card.said == quote.candidate.text]
         assert "what you said (today" in card.facts()
-        assert card.confidence is None or card == session.cards[0], "it is likely asked for"
+        assert card.confidence and card == session.cards[0], "it is likely asked for"
+        session.regenerate()
+        assert not [event for event in talk.done(session) if event.said_at], "it was offered before"
         session.say(SISTER)
-        assert not [event for event in talk.done(session) if event.told], "nothing is asked"
+        assert not [event for event in talk.done(session) if event.said_at], "nothing is asked"
         session.say(ASKED)
-        assert not [event for event in talk.done(session) if event.told], "it was said just now"
+        assert not [event for event in talk.done(session) if event.said_at], "it was said just now"
     finally:
         talk.teacher.close()

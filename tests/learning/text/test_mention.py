@@ -64,6 +64,7 @@ def test_of_a_long_message_each_sentence_is_told() -> None:
         ("well done is how I like it", "Well done is how you like it."),
         ("im a welder. my nights are short", "You're a welder. Your nights are short."),
         ("Ruben drives the tram", "Ruben drives the tram."),
+        ("Yesterday I bought my car", "Yesterday you bought your car."),
         ("hi im anna and I am from Rome", "You're anna and you are from Rome."),
         ("My alarm rings at ten", "Your alarm rings at ten."),
         ("I never was ill, and my dad was not", "You never were ill, and your dad was not."),
@@ -97,6 +98,9 @@ def test_what_was_told_is_said_back(told: str, answer: str) -> None:
         "MY SISTER IS CALLED INGRID",
         "oh my, the kitchen is flooded",
         "my uncle works in a coal mine",
+        "my son has type I diabetes",
+        "I have met the us president",
+        "I live in the south and am happy",
     ],
 )
 def test_otherwise_it_is_quoted(told: str) -> None:

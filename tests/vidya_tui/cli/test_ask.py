@@ -112,6 +112,16 @@ def test_a_recalled_lesson_is_named(shell: Shell) -> None:
     assert "1 lesson waits" in said.stderr
 
 
+def test_an_answer_waits_for_many_new_lessons_and_says_so(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shell.run("teach", "--say", "Your dog is called Bo.", "--no-wait", "--ask", _asked(shell))
+    monkeypatch.setattr("learning.teacher.recall.MOST_AT_ONCE", 0)
+    said = shell.run("ask", "my dog is called what?", "-n", "2", "--json")
+    assert "1 new lesson cannot be recalled yet; this answer waits for that, about" in said.stderr
+    assert all(line.startswith("{") for line in said.stdout.splitlines())
+
+
 def _asked(shell: Shell) -> str:
     """The number of an ask."""
     return str(shell.rows("ask", "What is my dog called?", "-n", "2")[-1]["ask"])

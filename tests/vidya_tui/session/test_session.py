@@ -160,6 +160,16 @@ def test_an_answer_left_standing_is_a_weak_lesson_where_the_owner_wants_that(sta
     assert talk.book == []
 
 
+def test_an_offer_that_is_left_standing_is_no_lesson(start: Start) -> None:
+    talk = start(candidates=1)
+    talk.session.left_standing = True
+    first = talk.session.say("hello")
+    talk.session.cards[0].offered = True
+    talk.session.say("more")
+    assert talk.journal.answer(first.id) == "Hello there."
+    assert [rider.kind for rider in talk.journal.riders()] == []
+
+
 def test_going_on_while_they_are_written_takes_what_there_is_and_teaches_nothing(
     start: Start,
 ) -> None:

@@ -70,7 +70,7 @@ def test_a_card_says_from_which_lesson_it_comes() -> None:
 def test_a_card_says_when_the_owner_said_what_it_quotes() -> None:
     card, then = Card(1), time.mktime((2026, 11, 12, 9, 30, 0, 0, 0, -1))
     candidate = Candidate(1, 1, "a b c", (1, 2), (-0.1, -0.1), "end", 1, None, True)
-    card.finish(CandidateDone(candidate, told=then))
+    card.finish(CandidateDone(candidate, said_at=then))
     assert card.facts() == "3 words \u00b7 what you said (2026-11-12) \u00b7 \u2713"
     assert card.facts(20) == "you said 11-12 \u00b7 \u2713"
 

@@ -96,6 +96,16 @@ def test_what_was_told_takes_along_what_was_said_back_of_it(journal: Journal, wh
     assert [one.index for one in journal.candidates(asked.id)] == [1], "the rest of it stays"
 
 
+def test_what_was_taught_elsewhere_stays_when_the_same_was_said(journal: Journal) -> None:
+    told = say(journal, "My sister is called Ingrid.")
+    taught, offered = say(journal, "What is my sister called?"), say(journal, "my sister's name")
+    lesson = correct(journal, taught, "Your sister is called Ingrid.")
+    card = Candidate(offered.id, 1, lesson.answer, (1,), (-1.0,), "end", 0, offered=True)
+    journal.add_candidates([card])
+    plan = journal.to_forget(ask=told.id)
+    assert plan.asks == (told.id,) and not plan.candidates and lesson.id not in plan.lessons
+
+
 def test_an_offer_that_was_rated_is_a_lesson_of_its_own(journal: Journal) -> None:
     taught, left = say(journal, "what is my pin"), say(journal, "the code, what is it")
     lesson = correct(journal, taught, "Your pin is swordfish.")

@@ -91,6 +91,10 @@ def test_the_same_or_not_to_be_told(taught: tuple[str, str], message: str) -> No
         ("What is the capital of France?", "the capital of Norway is Oslo", True),
         ("What is 7 times 8?", "Nora is 7 years old", True),
         ("Is my sister called Astrid?", "my sister is called Ingrid", False),
+        ("Hello! What is the name of my sister?", "my sister is called Ingrid", False),
+        ("What is the name of my sister, Vidya?", "my sister is called Ingrid", False),
+        ("What is Anna-Maria's number?", "Anna-Maria has the number 12 34", False),
+        ("Does Ruben live in Oslo?", "my sister lives in Oslo", True),
         ("Is Tom's sister called Astrid?", "my sister is called Ingrid", True),
     ],
 )
