@@ -26,7 +26,7 @@ from engine.encoder import shipped_encoder
 from learning.journal.journal import Journal
 from learning.protocol.records import Turn
 from learning.teacher.mentions import Mentions
-from learning.text.flaws import sentences_of
+from learning.text.flaws import with_sentences
 from learning.text.mention import told_in
 from learning.text.questions.another import of_somebody_else
 from learning.text.questions.asking import asks_in_any_order
@@ -66,7 +66,7 @@ def gather(facts: Sequence[PersonFact], others: Sequence[str]) -> Iterator[Asked
 
 def _likeliest(mentions: Mentions, question: FactQuestion) -> Asked | None:
     text = question.prompt
-    parts = shipped_encoder().encode(list(dict.fromkeys([text, *sentences_of(text)])))
+    parts = shipped_encoder().encode(with_sentences(text))
     found, cosines, idfs = mentions.evidence(text, parts)
     near = [
         (float(cosines[place] + idfs[place] / 10), place)

@@ -57,8 +57,9 @@ def measured_both_ways(
     offered: str,
     own: Callable[[PersonFact, Heard], bool] | None = None,
 ) -> dict[str, Any]:
-    """`measure`. offered: the name of the share of asks in which a card was not the model's. own: whether a
-    card has what was told of the fact; its share has the name "own"."""
+    """Shares, 0 to 1, of each kind of question without and with offers, and seconds to the first token.
+    offered: key of the share of asks with a card that the program offered. own: whether a card says what the
+    owner said of the fact; the key of its share is "own"."""
     rows: list[tuple[FactQuestion, Heard, Heard]] = []
     for question in questions(facts):
         without, with_offers = (place.heard(question.prompt, False, on) for on in (False, True))

@@ -67,12 +67,12 @@ class Journal(JudgementJournal):
         return conversations.conversations(self, wanted, wanted.ids[:limit])
 
     def messages(self, limit: int) -> list[tuple[str, float]]:
-        """The owner's last `limit` messages, oldest first, each with its time in seconds since the epoch. Of
+        """The owner's last `limit` messages, newest first, each with its time in seconds since the epoch. Of
         a message that was edited only the newest wording."""
         sql = """SELECT message, created FROM asks AS a WHERE NOT EXISTS (SELECT 1 FROM asks AS b
             WHERE b.conversation = a.conversation AND b.id > a.id AND b.parent IS a.parent
             AND b.message != a.message) ORDER BY id DESC LIMIT ?"""
-        return [(str(text), float(when)) for text, when in reversed(self.rows(sql, limit))]
+        return [(str(text), float(when)) for text, when in self.rows(sql, limit)]
 
     def messages_mark(self) -> tuple[int, ...]:
         """A value that changes whenever `messages` may return something else."""

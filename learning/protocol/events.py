@@ -69,7 +69,7 @@ class CandidateDone:
     recalled: int | None = None
     """Id of the lesson that was recalled or offered; None if the model answered from its weights alone."""
     said_at: float | None = None
-    """When the owner told what the candidate quotes, in seconds since the epoch; None where it does not."""
+    """When the owner said what the candidate says back, in seconds since the epoch; None for all others."""
 
 
 @dataclass(frozen=True)

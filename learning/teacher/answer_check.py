@@ -114,9 +114,9 @@ class AnswerCheck:
     least: float = PLAUSIBLE
     """Least mean log-probability per token of an answer, in nats."""
     mentioned: Callable[[], Sequence[Mention]] = tuple
-    """Finds what the owner told that may answer his question, the nearest first."""
+    """Finds the owner's earlier statements that may answer his question, the best first."""
     offered: dict[str, Lesson | Mention] = field(default_factory=dict)
-    """Folded answer that was offered -> its lesson, or what it says back."""
+    """Folded text of a card that the program offered -> the lesson or the statement that it comes from."""
     told: list[float | None] = field(default_factory=list)
     """Certainties of the candidates that `shown` has seen; an offer has none."""
 
@@ -259,20 +259,21 @@ class AnswerCheck:
 
     @cached_property
     def _mentions(self) -> Sequence[Mention]:
-        """What the owner told that his question may ask for, if it was not taught and he is in no need."""
+        """The owner's earlier statements that his question may ask for. Empty if an answer was taught, or if
+        he is in need."""
         asks = self.several and not self._answers and asks_in_any_order(self._said[-1])
         found = self.mentioned() if asks and not (self._in_need or self._in_danger) else ()
         return [one for one in found if self._has_room(one.answer)]
 
     @cached_property
     def _likely_mention(self) -> Mention | None:
-        """What the owner told that his question about himself likely asks for."""
+        """The first of these statements, if his question speaks of him and probably asks for it."""
         told = None if self._meant else next(iter(self._mentions), None)
         sure = told and told.likely >= MEANT and speaks_of_owner(self._said[-1])
         return told if sure else None
 
     def origin(self, text: str) -> Lesson | Mention | None:
-        """The lesson that was offered, or what the owner told, if that is its answer."""
+        """The lesson or the statement whose text the program offered; None if the model wrote this text."""
         return self.offered.get(fold(text))
 
     @cached_property

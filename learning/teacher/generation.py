@@ -217,7 +217,7 @@ class Answerer:
         if request.offers and request.again is None and recalled is None:
             find = partial(_unless_said_otherwise, self._recall.offer, message, request.turns)
             check.find, check.nearest = find, partial(self._recall.nearest, message)
-            said = [turn.text for turn in request.turns[:-1] if turn.role == "user"]
+            said = _said_before(request.turns)
             check.mentioned = partial(self._recall.mentioned, message, said)
         return check
 
@@ -254,8 +254,12 @@ def _unless_said_otherwise(
 ) -> Recalled | None:
     """What `find` gives for the message, unless the owner said otherwise earlier in this talk."""
     found = find(message)
-    said = [turn.text for turn in turns[:-1] if turn.role == "user"]
-    return None if found and said_otherwise(found.lesson, said) else found
+    return None if found and said_otherwise(found.lesson, _said_before(turns)) else found
+
+
+def _said_before(turns: Turns) -> list[str]:
+    """The owner's messages before the last one."""
+    return [turn.text for turn in turns[:-1] if turn.role == "user"]
 
 
 def with_recalled(turns: Turns, recalled: Recalled | None, reads: bool = False) -> Turns:

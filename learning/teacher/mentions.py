@@ -54,7 +54,7 @@ _NOT = re.compile(r"\b(?:not|never|no longer)\b|n['\u2019]t\b", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Mention:
-    """Something that the owner told."""
+    """A statement of the owner's."""
 
     text: str
     """His words."""
@@ -91,7 +91,7 @@ class Mentions:
         if mark == self._mark:
             return
         found, words = dict[str, Mention](), defaultdict[str, set[str]](set)
-        for message, when in reversed(self._journal.messages(NEWEST)):
+        for message, when in self._journal.messages(NEWEST):
             for told in told_in(message):
                 found.setdefault(fold(told), Mention(told, when))
             if len(found) >= MOST_TOLD:
@@ -128,9 +128,9 @@ class Mentions:
         return bool(piece)
 
     def find(self, message: str, parts: Tensor, said: Iterable[str] = ()) -> list[Mention]:
-        """What may answer the message, at most MOST: the newest of the likeliest, then the others, the
-        likeliest first. parts: vectors, [P, S], of the message and its sentences. said: what the owner
-        said in this talk, which the model sees. Only what has a vector is found."""
+        """At most MOST statements that may answer the message: the newest of the likeliest, then the others,
+        the likeliest first. parts: vectors, [P, S], of the message and its sentences. said: the owner's
+        messages in this talk, whose statements are not found. A statement without a vector is not found."""
         if asks_in_general(message):
             return []
         looked_at, cosines, idfs = self.evidence(message, parts, said)
@@ -150,8 +150,8 @@ class Mentions:
     def evidence(
         self, message: str, parts: Tensor, said: Iterable[str] = ()
     ) -> tuple[list[Mention], Tensor, Tensor]:
-        """What `find` looks at: N messages, the cosine of each and the message, [N], and the summed idf of
-        the words that both have, [N]."""
+        """The N statements that `find` chooses from; the cosine of each with the message, [N]; and the summed
+        idf of the words that each shares with it, [N]."""
         here = {fold(told) for text in (*said, message) for told in told_in(text)}
         texts = [text for text in self._told if text in self._vectors and text not in here]
         if not texts:

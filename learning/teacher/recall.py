@@ -49,7 +49,7 @@ from learning.teacher.relevance import (
     answer_logprobs,
     reads_contexts,
 )
-from learning.text.flaws import sentences_of
+from learning.text.flaws import with_sentences
 from learning.text.kinds.recognise import asks_for_another, what_is_asked
 from learning.text.normalise import fold
 from learning.text.questions.asking import asks_in_any_order
@@ -146,21 +146,25 @@ class LessonRecall:
         with self._lock, contextlib.suppress(CheckpointError):
             self._index.refresh()
             missing = len(self._index.missing(self._index.own))
-            waits = missing > MOST_AT_ONCE
-            tell = self._tell if asks_in_any_order(message) else None
-            if waits and tell and fold(message) not in self._index.exact:
-                tell(missing)
-                waits = False
-            while not waits and not self._closed.is_set() and self._index.step():
-                pass
-            if self._index.known is not None or fold(message) in self._index.exact:
+            exact = fold(message) in self._index.exact
+            if missing <= MOST_AT_ONCE or (not exact and self._waits(message, missing)):
+                while not self._closed.is_set() and self._index.step():
+                    pass
+            if exact or self._index.known is not None:
                 return self._likeliest(message, self._weighing.least)
         return None
+
+    def _waits(self, message: str, missing: int) -> bool:
+        """Whether the answer to a message waits for so many vectors; if so, `tell` is called."""
+        if self._tell is None or not asks_in_any_order(message):
+            return False
+        self._tell(missing)
+        return True
 
     def offer(self, message: str) -> Recalled | None:
         """The lesson that the owner's message may ask for; None if there is none, if the weights have learned
         just this question, or if finding out would take long. Raises JournalError."""
-        with self._soon(message, lambda: self._index.wanted) as ready:
+        with self._soon(message, self._all_ready) as ready:
             if not ready:
                 return None
             self._index.finish()
@@ -170,7 +174,7 @@ class LessonRecall:
         """{folded answer: cosine, -1 to 1, of the message and the nearest lesson that teaches the answer}.
         Only of answers that were taught to English questions alone, never to a greeting or in the book.
         Empty where finding out would take long. Raises JournalError."""
-        with self._soon(message, lambda: self._index.own) as ready:
+        with self._soon(message, self._lessons_ready) as ready:
             found = dict[str, float]()
             near = self._own_cosines(message).amax(1).tolist() if ready else []
             for place, cosine in enumerate(near):
@@ -183,7 +187,7 @@ class LessonRecall:
         """At most NEAREST lessons with different answers, the nearest to the owner's message first. Each
         answers an English question, and may concern the message (`may_concern`). Empty where a line of the
         book is meant, or where the vectors of too many lines and lessons are missing. Raises JournalError."""
-        with self._soon(message, lambda: self._index.wanted) as ready:
+        with self._soon(message, self._all_ready) as ready:
             if not ready:
                 return []
             self._index.finish()
@@ -208,20 +212,10 @@ class LessonRecall:
             return list(found.values())
 
     def mentioned(self, message: str, said: Sequence[str] = ()) -> list[Mention]:
-        """What the owner told in earlier messages that may answer this one, the nearest first; none while
-        many vectors are missing. said: what he said in this talk. Raises JournalError."""
-        if not message.strip() or not self._lock.acquire(timeout=PATIENCE):
-            return []
-        try:
-            self._mentions.refresh()
-            if len(self._mentions.missing()) > AT_ONCE:
-                return []
-            self._mentions.step()
-            return self._mentions.find(message, self._parts(message), said)
-        except CheckpointError:
-            return []
-        finally:
-            self._lock.release()
+        """The owner's earlier statements that may answer a message, as `Mentions.find` sorts them; none where
+        finding out would take long. said: his messages in this talk. Raises JournalError."""
+        with self._soon(message, self._mentions_ready) as ready:
+            return self._mentions.find(message, self._parts(message), said) if ready else []
 
     def _own_cosines(self, message: str) -> Tensor:
         """[N, P], of the lessons and the message and its sentences; the vectors are there."""
@@ -241,8 +235,7 @@ class LessonRecall:
         """Vectors, [P, S], of the message and of each of its sentences; the question may be one of them.
         Computed once per message."""
         if self._last is None or self._last[0] != message:
-            parts = dict.fromkeys([message, *sentences_of(message)])
-            self._last = (message, shipped_encoder().encode(list(parts)))
+            self._last = (message, shipped_encoder().encode(with_sentences(message)))
         return self._last[1]
 
     def _asked(self, message: str) -> Tensor:
@@ -254,27 +247,46 @@ class LessonRecall:
         )
 
     @contextmanager
-    def _soon(self, message: str, wanted: Callable[[], list[KnownAnswer]]) -> Iterator[bool]:
-        """Whether the vectors of what is wanted are there or soon will be; if so, the lock is held. False too
-        where the encoder cannot be read: answers go on without it, and `vidya doctor` says so."""
+    def _soon(self, message: str, is_ready: Callable[[], bool]) -> Iterator[bool]:
+        """Whether the vectors that a message needs are there; `is_ready` computes a few that are missing. If
+        True, the lock is held. False too where the encoder cannot be read: answers go on without it, and
+        `vidya doctor` says so."""
         if not message.strip() or not self._lock.acquire(timeout=PATIENCE):
             yield False
             return
         try:
-            yield self._is_ready(wanted)
+            try:
+                if ready := is_ready():
+                    shipped_encoder()  # the message needs it, even if nothing was missing
+            except CheckpointError:
+                ready = False
+            yield ready
         finally:
             self._lock.release()
 
-    def _is_ready(self, wanted: Callable[[], list[KnownAnswer]]) -> bool:
-        try:
-            self._index.refresh()
-            missing = self._index.missing(wanted())
-            if len(missing) > AT_ONCE:
-                return False
-            shipped_encoder()  # the message needs it, even if nothing is missing
-            self._index.add(missing)
-        except CheckpointError:
+    def _all_ready(self) -> bool:
+        """Whether all lessons and lines of the book have vectors."""
+        self._index.refresh()
+        return self._ready(self._index.wanted)
+
+    def _lessons_ready(self) -> bool:
+        """Whether all lessons have vectors."""
+        self._index.refresh()
+        return self._ready(self._index.own)
+
+    def _ready(self, wanted: list[KnownAnswer]) -> bool:
+        missing = self._index.missing(wanted)
+        if len(missing) > AT_ONCE:
             return False
+        self._index.add(missing)
+        return True
+
+    def _mentions_ready(self) -> bool:
+        """Whether all statements of the owner have vectors."""
+        self._mentions.refresh()
+        if len(self._mentions.missing()) > AT_ONCE:
+            return False
+        self._mentions.step()
         return True
 
     def _likeliest(self, message: str, least: float) -> Recalled | None:

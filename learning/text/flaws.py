@@ -71,6 +71,11 @@ def sentences_of(text: str) -> list[str]:
     return _SENTENCE_END.split(text.strip())
 
 
+def with_sentences(text: str) -> list[str]:
+    """The text, then each of its sentences; each once."""
+    return list(dict.fromkeys([text, *sentences_of(text)]))
+
+
 def ends_sentence(text: str) -> bool:
     """Whether the last sentence is complete: it ends with . ! ? or an ellipsis, possibly followed by closing
     quotes and brackets."""

@@ -1,7 +1,8 @@
-"""What the owner tells in a message, and how it is said back to him later. English. Imports no torch.
+"""Finds the statements in a message of the owner's, and turns them into answers to him. English. Imports no
+torch.
 
-In doubt nothing is taken from a message, and in doubt it is quoted as it is: a word that is changed wrongly
-makes a false sentence.
+A sentence that may be no statement is left out. A statement is quoted if it has an "I" or "my" that may not
+mean the owner, because "you" would make a false sentence of it.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ LONGEST_MESSAGE = 100
 
 @lru_cache(maxsize=1 << 13)
 def told_in(message: str) -> tuple[str, ...]:
-    """What a message tells: its sentences that neither ask nor order anything; together, or one by one where
-    they have more than LONGEST words. A longer sentence is left out, and so is one of two words. A message
-    that orders something of a text behind it, or plays a part, tells nothing; nor does one of an owner who
-    may hurt himself."""
+    """The statements of a message: its sentences without questions and orders. They are one statement if they
+    have at most LONGEST words together, else each is one; a sentence of more than LONGEST or less than three
+    words is none. A message has no statement if it begins with an order about a text ("Summarise this: ..."),
+    if the writer plays a part in it, if it is probably pasted, or if he may hurt himself."""
     plain = " ".join(message.split())
     if len(plain.split()) > LONGEST_MESSAGE or _WITH_A_TEXT.match(plain) or _PASTED.search(plain):
         return ()
@@ -41,9 +42,9 @@ def told_in(message: str) -> tuple[str, ...]:
 
 
 def said_back(told: str) -> str:
-    """What was told, as an answer to the one who told it: "Your sister is called Ingrid." for "oh, my sister
-    is called Ingrid". It is quoted where it speaks to Vidya, may have another language, or has words that
-    may be no words of the owner about himself ("World War I", "he said: I am late")."""
+    """A statement as an answer to its writer: "Your sister is called Ingrid." for "oh, my sister is called
+    Ingrid". The answer quotes the statement if that speaks to Vidya, may not be English, or has an "I" or
+    "my" that may not mean the writer ("World War I", "he said: I am late")."""
     plain = told.replace("\u2019", "'")
     plain = plain[ahead.end() :] if (ahead := _AHEAD.match(plain)) else plain
     if not _ENGLISH.search(plain) or _IN_DOUBT.search(plain) or plain.isupper():

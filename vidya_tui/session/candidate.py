@@ -31,10 +31,10 @@ class Card:
     recalled: int | None = None
     """The lesson that was recalled for it; the journal does not keep this."""
     said_at: float | None = None
-    """When the owner told what it quotes, in seconds since the epoch; the journal does not keep this."""
+    """When the owner said what it says back, in seconds since the epoch; the journal does not keep this."""
     offered: bool = False
-    """Whether the text is that lesson's answer or such a quotation, which the program put here; the model did
-    not write it."""
+    """Whether the program put the text here: that lesson's answer, or what the owner said. The model did not
+    write it."""
 
     @property
     def said(self) -> str:

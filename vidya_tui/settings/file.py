@@ -60,8 +60,8 @@ class Settings:
     recall: bool = True
     """Whether a lesson may help to answer a message that asks for it in other words."""
     offers: bool = True
-    """Whether some of the answers may be those of lessons which a message perhaps asks for, or quote what the
-    owner said earlier."""
+    """Whether some of the answers may be those of lessons which a message perhaps asks for, or say back
+    what the owner said earlier."""
     reasons: bool = False
     """Whether pauses carry your reasons ("shorter please") over to other messages."""
     mark_taste: bool = False

@@ -85,14 +85,14 @@ def plan_erasure(
 
     conversation: everything in it.
     ask: the ask, and all later asks that have it in their history.
-    conversation, ask: also the cards of other asks that say back what the owner told there, and what came of
-    them: lessons, and what later asks have of it in their history.
+    conversation, ask: also the cards of other asks that say back what the owner told there, the lessons of
+    these cards, and their texts in the history of later asks.
     lesson: the lesson and its judgement; asks that the owner sent again with the reason of this judgement;
     candidates with the lesson's answer. If such a candidate was an offer, the unjudged answer and the weak
     lesson that came from it are erased too. A candidate that another judgement is about stays.
     text: every ask, lesson and title that contains the text, ignoring case and kinds of white space, and
-    cards that say back what such an ask told, with what came of them. A lesson that only rejects or replaces
-    the text stays, and the text is removed from it.
+    the cards that say back what such an ask told, as above. A lesson that only rejects or replaces the text
+    stays, and the text is removed from it.
     lesson, text: later asks with a taught answer stay, and what is erased is removed from their history
     (later_asks.py).
     all: everything.
@@ -203,52 +203,53 @@ class _Plan:
             store, "SELECT id FROM conversations WHERE contains(title, ?)", wanted
         )
         self.asks = _numbers(store, "SELECT id FROM asks WHERE contains(message, ?)", wanted)
-        quote = _numbers(store, _CANDIDATES_CONTAINING, wanted)
-        self._add_containing(lambda text: wanted in fold_spaces(text), [wanted], quote)
+        self._add_containing(wanted)
 
     def add_said_back(self) -> None:
-        """Cards that say back what the owner told in the asks, and what came of them."""
-        self._add_containing(lambda _: False, [], set())
+        """Adds the cards that say back what the owner told in the asks of the plan, and all rows of their
+        conversations that contain the text of such a card."""
+        self._add_containing(None)
 
-    def _add_containing(
-        self, wanted: Callable[[str], bool], texts: list[str], quote: set[int]
-    ) -> None:
-        """What contains what is wanted, and what came of cards that say back what the asks told. wanted:
-        tells of a text whether it contains that. texts: the same, folded. quote: asks whose candidates
-        contain it."""
+    def _add_containing(self, wanted: str | None) -> None:
+        """Adds all rows that contain a text, and what `add_said_back` says. wanted: the text, folded; None:
+        there is none."""
         store, cards = self._store, cards_that_say_back(self._store, self.asks)
-        said = {fold_spaces(text) for _, _, text in cards}
-        if not texts and not said:
+        if wanted is None and not cards:
             return
+        said = {fold_spaces(text) for _, _, text in cards}
         self.candidates |= {number for number, *_ in cards}
         near = _conversations_of(store, {ask for _, ask, _ in cards})
-        talks = Talks(store) if texts else Talks(store, near | _conversations_of(store, self.asks))
+        everywhere = wanted is not None
+        talks = Talks(store, None if everywhere else near | _conversations_of(store, self.asks))
+
+        def has_wanted(text: str) -> bool:
+            return wanted is not None and wanted in fold_spaces(text)
 
         @cache
         def contained_in(text: str) -> bool:
-            return wanted(text) or any(one in fold_spaces(text) for one in said)
+            return has_wanted(text) or any(one in fold_spaces(text) for one in said)
 
         def quoted_by(_: Path, exchange: Turns) -> bool:
             return any(contained_in(turn.text) for turn in exchange)
 
         def holds(ask: PastAsk) -> bool:
-            tells = contained_in if ask.conversation in near else wanted
-            return any(tells(turn.text) for turn in ask.history)
+            found_in = contained_in if ask.conversation in near else has_wanted
+            return any(found_in(turn.text) for turn in ask.history)
 
-        quote = quote | {ask.id for ask in talks.asks.values() if holds(ask)}
-        for one in texts:
-            quote |= _numbers(store, _CONTAINING, one)
+        inside = {ask.id for ask in talks.asks.values() if ask.conversation in near}
+        quote = {ask.id for ask in talks.asks.values() if holds(ask)}
         for one in said:
-            found = _numbers(store, _CONTAINING, one)
-            quote |= {n for n in found if n in talks.asks and talks.asks[n].conversation in near}
+            quote |= inside & _numbers(store, _CONTAINING, one)
+        if wanted is not None:
+            quote |= _numbers(store, f"{_CONTAINING} UNION {_IN_CANDIDATES}", wanted)
         erased = self._sort(talks, quote - self.asks, quoted_by, contained_in)
-        inside = [ask.id for ask in talks.asks.values() if ask.conversation in near]
-        lessons = _numbers(store, _LESSONS_OF, json.dumps(inside))
-        self._sort_lessons(erased, replace(erased, contained_in=wanted), lessons)
+        lessons = _numbers(store, _LESSONS_OF, json.dumps([*inside]))
+        self._sort_lessons(erased, replace(erased, contained_in=has_wanted), lessons)
 
     def _sort_lessons(self, near: Erased, far: Erased, inside: Collection[int]) -> None:
-        """Erases the lessons that contain what is erased, of all asks and of none. One that only rejects it
-        stays. near: what is erased of the lessons `inside`; far: of others."""
+        """Adds the lessons whose prompt or answer contains an erased text; a lesson that only rejects such a
+        text stays without it. near: the texts that are erased from the lessons with the ids `inside`. far:
+        the texts that are erased from all other lessons."""
         changed = {lesson.id: lesson for lesson in self._changed}
         for row in self._store.rows(f"SELECT {LESSON_COLUMNS} FROM lessons"):
             old = lesson_from_row(row)
@@ -363,7 +364,7 @@ def _carried_over(store: Store, asks: set[int]) -> set[int]:
 
 
 _LESSONS_OF = "SELECT id FROM lessons WHERE ask IN (SELECT value FROM json_each(?))"
-_CANDIDATES_CONTAINING = "SELECT ask FROM candidates WHERE contains(text, ?1)"
+_IN_CANDIDATES = "SELECT ask FROM candidates WHERE contains(text, ?1)"
 _CONTAINING = """SELECT ask FROM answers WHERE contains(text, ?1)
     UNION SELECT ask FROM judgements
         WHERE contains(text, ?1) OR contains(answer, ?1) OR contains(reason, ?1)

@@ -1,6 +1,6 @@
-"""Finds the cards that say back to the owner what he told in asks that are to be erased.
+"""Finds the cards that say back what the owner told in asks that are to be erased.
 
-Left out: what came of these cards (plan.py).
+Left out: the other rows that contain the text of such a card (plan.py).
 """
 
 from __future__ import annotations
@@ -14,19 +14,20 @@ from learning.text.mention import said_back, told_in
 
 
 def cards_that_say_back(store: Store, asks: Collection[int]) -> list[tuple[int, int, str]]:
-    """(number of the candidate, its ask, its text) of each such card. A text that a standing lesson of an ask
-    without such a card teaches is left out: the card may be that lesson's."""
+    """The cards that say back what the owner told in these asks, as (number of the candidate, its ask, its
+    text). A card is left out if a standing lesson of an ask without such a card teaches its text: the card
+    may offer that lesson."""
     told = {
         said_back(one).strip()
         for (message,) in chosen(store, "asks", "message", asks)
         for one in told_in(message)
     }
-    rows = (
-        store.rows("SELECT id, ask, stripped(text) FROM candidates WHERE offered") if told else []
-    )
+    rows = store.rows("SELECT id, ask, stripped(text) FROM candidates WHERE offered")
     cards = [(int(number), int(ask), str(text)) for number, ask, text in rows if text in told]
+    if not cards:
+        return []
     shown = {(ask, text) for _, ask, text in cards}
     kept = f"{of_kinds(MAIN_KINDS)} AND {stands()}"
-    taught = store.rows(f"SELECT ask, stripped(answer) FROM lessons WHERE {kept}") if cards else []
+    taught = store.rows(f"SELECT ask, stripped(answer) FROM lessons WHERE {kept}")
     elsewhere = {text for ask, text in taught if (ask, text) not in shown}
     return [card for card in cards if card[2] not in elsewhere]
