@@ -28,6 +28,8 @@ from benchmarks.facts.recall import (
     questions,
 )
 
+Row = tuple[FactQuestion, Heard, Heard]
+"""A question, and what was answered without and with what is measured."""
 TITLE = "Taught facts among the five answers: offered lessons"
 ASKED = KINDS | UNTAUGHT
 CRITERION = """Written before the unseen half was looked at: offers are on at first if, there, (a) one of
@@ -60,12 +62,22 @@ def measured_both_ways(
     """Shares, 0 to 1, of each kind of question without and with offers, and seconds to the first token.
     offered: key of the share of asks with a card that the program offered. own: whether a card says what the
     owner said of the fact; the key of its share is "own"."""
-    rows: list[tuple[FactQuestion, Heard, Heard]] = []
+    rows = list[Row]()
     for question in questions(facts):
         without, with_offers = (place.heard(question.prompt, False, on) for on in (False, True))
         rows.append((question, without, with_offers))
         options.say(f"{question.kind}: {question.prompt} -> {with_offers.texts}")
     talk = [place.heard(text, False, True) for text in openings(options)]
+    return counted(rows, talk, offered, own)
+
+
+def counted(
+    rows: Sequence[Row],
+    talk: Sequence[Heard],
+    offered: str,
+    own: Callable[[PersonFact, Heard], bool] | None = None,
+) -> dict[str, Any]:
+    """What `measured_both_ways` returns. talk: what was answered to openings."""
     kinds = {}
     for kind in ASKED:
         some = [row for row in rows if row[0].kind == kind]

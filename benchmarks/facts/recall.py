@@ -93,9 +93,13 @@ def questions(facts: Sequence[PersonFact]) -> list[FactQuestion]:
 class RecallPlace(Place):
     """A home with a teacher that may recall."""
 
-    def heard(self, question: str, recall: bool, offers: bool = False) -> Heard:
+    def heard(
+        self, question: str, recall: bool, offers: bool = False, count: int | None = None
+    ) -> Heard:
+        """count: of answers; None: five."""
         session = self._session()
         session.recall, session.offers = recall, offers
+        session.candidates = count or session.candidates
         session.say(question)
         recalled = None
         while True:

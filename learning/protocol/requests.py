@@ -24,8 +24,8 @@ class Generate:
     raw: bool = False
     """Continue the last turn as plain text, instead of answering in the chat format."""
     recall: bool = False
-    """True: a lesson may help to answer a message that asks for it in other words (learning.teacher.recall).
-    False wherever the weights alone are to be seen."""
+    """True: a lesson may help to answer a message that asks for it in other words (learning.teacher.recall),
+    and what the owner told earlier may be said back. False wherever the weights alone are to be seen."""
     offers: bool = False
     """True: some of several candidates may be the answers of lessons that the last message perhaps asks for.
     False wherever the model alone is to be seen."""

@@ -17,17 +17,19 @@ An answer is sampled again if
 If nothing was taught for a question and the model is sure of no answer, the last of several candidates is
 NOT_KNOWN, and the nearest lessons are offered in place of the others but the likeliest. The answer of a
 lesson that may be meant is offered in any case, in place of the last candidate but one. If nothing was
-taught, what the owner told earlier and now asks for takes this place (learning.teacher.mentions). If a lesson
-was recalled (learning.teacher.recall) and no candidate gives its answer, the last one does. If the owner may
-hurt himself, the last one is CRISIS unless another is, and it counts as the surest. An answer taught for the
-question itself is always acceptable. One that was taught for the same thing in other words of its kind needs
-no number, and the encoder need not find it near. Left out: sampling (engine.generate).
+taught, what the owner told earlier and now asks for takes this place (learning.teacher.mentions); of one or
+two candidates, and where nothing is offered, the last one says it, if it is likely and the model is sure of
+none. If a lesson was recalled (learning.teacher.recall) and no candidate gives its answer, the last one does.
+If the owner may hurt himself, the last one is CRISIS unless another is, and it counts as the surest. An
+answer taught for the question itself is always acceptable. One that was taught for the same thing in other
+words of its kind needs no number, and the encoder need not find it near. Left out: sampling
+(engine.generate).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from statistics import fmean
@@ -113,8 +115,9 @@ class AnswerCheck:
     """Of certainty, the model's own."""
     least: float = PLAUSIBLE
     """Least mean log-probability per token of an answer, in nats."""
-    mentioned: Callable[[], Sequence[Mention]] = tuple
-    """Finds the owner's earlier statements that may answer his question, the best first."""
+    mentioned: Callable[[], Sequence[Mention]] | None = None
+    """Finds the owner's earlier statements that may answer his question, the best first; None: none are said
+    back."""
     offered: dict[str, Lesson | Mention] = field(default_factory=dict)
     """Folded text of a card that the program offered -> the lesson or the statement that it comes from."""
     told: list[float | None] = field(default_factory=list)
@@ -164,20 +167,20 @@ class AnswerCheck:
     def standards(self, tokenizer: Tokenizer, max_tokens: int) -> Standards:
         """The Standards for engine.generate."""
         self._has_room = lambda text: len(tokenizer.encode(text)) < max_tokens
-        text = NOT_KNOWN if self.recalled is None else self.recalled.answer
-        text = CRISIS if self._in_danger else text
-        fallback = (*tokenizer.encode(text), tokenizer.chat.end)
-        alone = self.recalled is not None or self._in_danger
-        fits = (alone or self.may_not_know) and len(fallback) <= max_tokens
+
+        def whole(text: str) -> tuple[int, ...]:
+            """Its ids and the end token; empty if it would be cut off."""
+            ids = (*tokenizer.encode(text), tokenizer.chat.end)
+            return ids if len(ids) <= max_tokens else ()
 
         def offered(
-            found: Iterable[Recalled | Mention], answers: Sequence[Finished]
+            found: Iterable[Recalled | Mention], answers: Sequence[Finished] = ()
         ) -> tuple[int, ...]:
             given = {NOT_KNOWN_FOLD, CRISIS_FOLD, *self.offered}
             given |= {fold(one.text) for one in answers}
             for one in found:
-                ids = (*tokenizer.encode(one.answer), tokenizer.chat.end)
-                if len(ids) <= max_tokens and fold(one.answer) not in given:
+                ids = whole(one.answer)
+                if ids and fold(one.answer) not in given:
                     origin = one.lesson if isinstance(one, Recalled) else one
                     self.offered[fold(one.answer)] = origin
                     return ids
@@ -192,9 +195,17 @@ class AnswerCheck:
             first, rest = self._mentions[:1], self._mentions[1:]
             return offered(chain(first, self._perhaps, rest), answers)
 
-        fallback = fallback if fits else ()
+        def fallback() -> tuple[int, ...]:
+            if self._in_danger:
+                return whole(CRISIS)
+            if self.recalled:
+                return whole(self.recalled.answer)
+            told = offered(filter(None, [self._told]))
+            return told or (whole(NOT_KNOWN) if self.may_not_know else ())
+
         asks = self.several and self.may_not_know and not self._in_danger
         lost = instead if self.nearest and asks else None
+        alone = bool(self.recalled or self._in_danger or self.mentioned)
         return Standards(
             self.acceptable, fallback, self.at_a_loss, alone, self._in_danger, offer, lost
         )
@@ -222,7 +233,7 @@ class AnswerCheck:
     def at_a_loss(self, answers: Sequence[Finished]) -> bool:
         """True if the model is unsure of all answers, so all may be invented; also if none is the answer of
         the recalled lesson, and that answers the question; or if the owner may hurt himself and none is
-        CRISIS."""
+        CRISIS. A single answer stands unless something better is known."""
         if self._in_danger:
             return all(fold(answer.text) != CRISIS_FOLD for answer in answers)
         if self.recalled:
@@ -230,6 +241,11 @@ class AnswerCheck:
                 return False
             if self._answers_it:
                 return True
+        told = self._told
+        if told and fold(told.answer) not in self.offered:
+            answers = [one for one in answers if fold(one.text) != NOT_KNOWN_FOLD]
+        elif self.mentioned and not self.several:
+            return False
         if any(fold(answer.text) == NOT_KNOWN_FOLD for answer in answers):
             return False
         return all(self._certainty(answer) < AT_A_LOSS for answer in answers)
@@ -261,8 +277,9 @@ class AnswerCheck:
     def _mentions(self) -> Sequence[Mention]:
         """The owner's earlier statements that his question may ask for. Empty if an answer was taught, or if
         he is in need."""
-        asks = self.several and not self._answers and asks_in_any_order(self._said[-1])
-        found = self.mentioned() if asks and not (self._in_need or self._in_danger) else ()
+        if self.mentioned is None or self._answers or self._in_need or self._in_danger:
+            return ()
+        found = self.mentioned() if asks_in_any_order(self._said[-1]) else ()
         return [one for one in found if self._has_room(one.answer)]
 
     @cached_property
@@ -271,6 +288,15 @@ class AnswerCheck:
         told = None if self._meant else next(iter(self._mentions), None)
         sure = told and told.likely >= MEANT and speaks_of_owner(self._said[-1])
         return told if sure else None
+
+    @cached_property
+    def _told(self) -> Mention | None:
+        """What is said back in place of a guess. A single answer may also be a statement that his question
+        only perhaps asks for, and then says so."""
+        if self._likely_mention or self.several or not self._mentions:
+            return self._likely_mention
+        speaks = speaks_of_owner(self._said[-1])
+        return replace(self._mentions[0], doubted=True) if speaks else None
 
     def origin(self, text: str) -> Lesson | Mention | None:
         """The lesson or the statement whose text the program offered; None if the model wrote this text."""

@@ -154,7 +154,7 @@ class Answerer:
             check = self._check(request, recalled, published.model.config.parameters)
             if seen_likeliest:
                 # they were offered with the answers that the owner has seen
-                check.nearest, check.mentioned = None, tuple
+                check.nearest = check.mentioned = None
             standards = check.standards(tokenizer, min(sampling.max_tokens, context - len(ids)))
         for event in generate(
             published.model,
@@ -214,9 +214,12 @@ class Answerer:
             recalled=recalled,
             near=partial(self._recall.answers_near, message),
         )
-        if request.offers and request.again is None and recalled is None:
+        if request.again is not None or recalled is not None:
+            return check
+        if request.offers:
             find = partial(_unless_said_otherwise, self._recall.offer, message, request.turns)
             check.find, check.nearest = find, partial(self._recall.nearest, message)
+        if request.offers or request.recall:
             said = _said_before(request.turns)
             check.mentioned = partial(self._recall.mentioned, message, said)
         return check

@@ -26,9 +26,10 @@ from torch import Tensor
 
 from engine.encoder import shipped_encoder
 from learning.journal.journal import Journal
-from learning.text.mention import said_back, told_in
+from learning.text.mention import said_back, said_back_in_doubt, told_in
 from learning.text.normalise import fold
 from learning.text.questions.another import asked_words, asks_in_general, of_somebody_else
+from learning.text.questions.asked_for import lacks_form
 
 NEWEST, MOST_TOLD = 2_000, 4_000
 """Most messages that are looked at, the newest, and most that these tell."""
@@ -62,11 +63,13 @@ class Mention:
     """Seconds since the epoch."""
     likely: float = 0.0
     """That the question asks for it, 0 to 1."""
+    doubted: bool = False
+    """Whether the answer says that the question may ask for something else."""
 
     @property
     def answer(self) -> str:
         """The same, said back to him."""
-        return said_back(self.text)
+        return (said_back_in_doubt if self.doubted else said_back)(self.text)
 
 
 class Mentions:
@@ -138,7 +141,9 @@ class Mentions:
         found = [
             replace(mention, likely=one)
             for mention, one in zip(looked_at, likely, strict=True)
-            if one >= LEAST and not of_somebody_else(message, mention.text)
+            if one >= LEAST
+            and not of_somebody_else(message, mention.text)
+            and not lacks_form(message, mention.text)
         ]
         if not found:
             return []

@@ -282,12 +282,14 @@ class LessonRecall:
         return True
 
     def _mentions_ready(self) -> bool:
-        """Whether all statements of the owner have vectors."""
+        """Whether all statements of the owner have vectors. With `tell` an answer waits for all of them, up
+        to two seconds."""
         self._mentions.refresh()
-        if len(self._mentions.missing()) > AT_ONCE:
+        if len(self._mentions.missing()) > AT_ONCE and self._tell is None:
             return False
-        self._mentions.step()
-        return True
+        while not self._closed.is_set() and self._mentions.step():
+            pass
+        return not self._closed.is_set()
 
     def _likeliest(self, message: str, least: float) -> Recalled | None:
         if exact := self._index.exact.get(fold(message)):

@@ -14,9 +14,11 @@ from learning.text.comfort import in_danger
 from learning.text.content import content_words
 from learning.text.flaws import sentences_of
 from learning.text.questions.asking import asks_in_any_order
+from learning.text.questions.yes_or_no import unsure
 
 LONGEST = 30
 """Most words that are said back."""
+_QUOTED = "You told me: "
 LONGEST_MESSAGE = 100
 """Words from which a message is more likely pasted than told."""
 
@@ -48,12 +50,21 @@ def said_back(told: str) -> str:
     plain = told.replace("\u2019", "'")
     plain = plain[ahead.end() :] if (ahead := _AHEAD.match(plain)) else plain
     if not _ENGLISH.search(plain) or _IN_DOUBT.search(plain) or plain.isupper():
-        return f"You told me: \u201c{told}\u201d"
+        return f"{_QUOTED}\u201c{told}\u201d"
     text = _I_AM.sub(r"you\1 are", _I_WAS.sub(r"you\1 were", plain))
     text = _WORD.sub(lambda word: _TURNED.get(word[0].lower(), word[0]), text)
     text = _BEGINNING.sub(lambda word: word[0].capitalize(), text)
     text = text[:1].upper() + text[1:]
     return text if text.endswith((".", "!", "?", "\u2026")) else f"{text}."
+
+
+def said_back_in_doubt(told: str) -> str:
+    """The same where the writer may have asked for something else: "I only know this: your sister is called
+    Ingrid."."""
+    said = said_back(told)
+    if said.startswith(_QUOTED):
+        return f"I only know that you told me: {said.removeprefix(_QUOTED)}"
+    return unsure(said)
 
 
 def _whole(sentences: list[str]) -> list[str]:

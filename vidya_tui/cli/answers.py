@@ -54,11 +54,14 @@ def while_written(as_json: bool) -> Iterator[Show]:
 
 
 def print_all(cards: Sequence[Card], ask: int) -> None:
-    """Prints the finished answers in order, and on stderr how to judge them with `vidya teach`."""
-    for line in _lines(sorted(cards, key=lambda card: card.index)):
+    """Prints the finished answers in order, and on stderr where they come from and how to judge them with
+    `vidya teach`."""
+    cards = sorted(cards, key=lambda card: card.index)
+    for line in _lines(cards):
         click.echo(line)
-    if card := next((card for card in cards if card.origin), None):
-        say(card.origin)
+    for origin in dict.fromkeys(card.origin for card in cards if card.origin):
+        of = [str(card.index) for card in cards if card.origin == origin]
+        say(origin if len(of) == len(cards) else f"{', '.join(of)}: {origin}")
     pick = "--pick K, " if len(cards) > 1 else ""
     say(f"ask {ask}: vidya teach --ask {ask} {pick}--say TEXT or --rate good|bad judges it")
 
@@ -69,16 +72,22 @@ def print_one(index: int | None, text: str) -> None:
 
 
 def as_row(event: CandidateDone) -> None:
-    """Prints a candidate as a row of JSON, with the lesson that was recalled for it, if any."""
+    """Prints a candidate as a row of JSON, with its origin if the model did not write it by itself."""
     candidate = event.candidate
-    recalled = {} if event.recalled is None else {"recalled": event.recalled}
+    origin: dict[str, object] = {}
+    if event.recalled is not None:
+        origin["recalled"] = event.recalled
+    if event.said_at is not None:
+        origin["said_at"] = event.said_at
+    if candidate.offered:
+        origin["offered"] = True
     print_json(
         {
             "index": candidate.index,
             "text": candidate.text,
             "tokens": len(candidate.tokens),
             "logprob": sum(candidate.logprobs),
-            **recalled,
+            **origin,
         }
     )
 

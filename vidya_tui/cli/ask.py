@@ -108,8 +108,9 @@ def ask(
         folder = ModelStore(options.home).resolve(options.chosen_model)
         best = best_by_taste(folder, place.journal) if best_of else None
         session = Session(place.journal, place.teacher, seed=options.seed)
-        # a command would have to wait for what an offer needs
-        prepare(session, replace(settings, candidates=count, offers=False), drawn)
+        # what is ranked by taste is the model's own
+        offers = settings.offers and best is None and recall is not False
+        prepare(session, replace(settings, candidates=count, offers=offers), drawn)
         session.candidates = best_of or count
         if recall is not None:
             session.recall = recall

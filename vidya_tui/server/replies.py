@@ -93,6 +93,7 @@ def _choice(answer: CandidateDone) -> dict[str, Any]:
         "logprobs": None,
         "certainty": candidate.certainty,
         "recalled": answer.recalled,
+        "said_at": answer.said_at,
     }
 
 

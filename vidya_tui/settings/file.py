@@ -58,7 +58,7 @@ class Settings:
     owner_words: bool = False
     """Whether to learn, very weakly, from the owner's messages."""
     recall: bool = True
-    """Whether a lesson may help to answer a message that asks for it in other words."""
+    """Whether a lesson, or what the owner said earlier, may help to answer a message that asks for it."""
     offers: bool = True
     """Whether some of the answers may be those of lessons which a message perhaps asks for, or say back
     what the owner said earlier."""

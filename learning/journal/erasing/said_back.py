@@ -10,7 +10,7 @@ from collections.abc import Collection
 from learning.journal.database import Store, chosen
 from learning.journal.lessons import MAIN_KINDS
 from learning.journal.standing import of_kinds, stands
-from learning.text.mention import said_back, told_in
+from learning.text.mention import said_back, said_back_in_doubt, told_in
 
 
 def cards_that_say_back(store: Store, asks: Collection[int]) -> list[tuple[int, int, str]]:
@@ -18,9 +18,10 @@ def cards_that_say_back(store: Store, asks: Collection[int]) -> list[tuple[int, 
     text). A card is left out if a standing lesson of an ask without such a card teaches its text: the card
     may offer that lesson."""
     told = {
-        said_back(one).strip()
+        answer(one).strip()
         for (message,) in chosen(store, "asks", "message", asks)
         for one in told_in(message)
+        for answer in (said_back, said_back_in_doubt)
     }
     rows = store.rows("SELECT id, ask, stripped(text) FROM candidates WHERE offered")
     cards = [(int(number), int(ask), str(text)) for number, ask, text in rows if text in told]

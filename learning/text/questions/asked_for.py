@@ -171,6 +171,13 @@ def fits(message: str, question: str, answer: str) -> bool:
     return not other or _stands_in(wanted.verb, there)
 
 
+def lacks_form(message: str, text: str) -> bool:
+    """Whether the message asks for a number, a person, a place or a time and the text has none. A reason may
+    be told without a word for it."""
+    forms = asked_for(message).forms
+    return bool(forms) and "reason" not in forms and not any(has_form(text, one) for one in forms)
+
+
 def _stands_in(word: str, words: Iterable[str]) -> bool:
     """Whether one of a text's content words is this word, or begins like it: "operate", "operation"."""
     own = content_words(word) or {word}

@@ -24,9 +24,12 @@ def test_the_table_has_all_kinds() -> None:
     one = {"asked": 2, "said_back": 0.5, "own": 0.25}
     one |= {"off": {"surest": 0.26, "among": 0.3}, "on": {"surest": 0.27, "among": 0.9}}
     result = {"model": "10m", "half": "tune", "facts": 2, "kinds": dict.fromkeys(ASKED, one)}
+    single = {"said_back": 0.44, "off": 0.02, "on": 0.42}
+    result |= {"alone": {"kinds": dict.fromkeys(ASKED, single), "talk": 0.03}}
     result |= {"talk": {"asked": 40, "said_back": 0.05}, "seconds": {"off": 0.1, "on": 0.125}}
     text = "\n".join(parts(result))
     assert text.count("| 2 | 50 | 25 | 30 | 90 | 26 | 27 |") == len(ASKED)
+    assert text.count("| 44 | 2 | 42 |") == len(ASKED) and "openings 3 % got" in text
     assert "5 % got something said back" in text and "0.100 without, 0.125 with" in text
 
 
@@ -35,3 +38,4 @@ def test_a_quick_run() -> None:
     result = run(BenchOptions(home=Path("/nonexistent"), quick=True))
     assert result["facts"] == 1 and set(result["kinds"]) == set(ASKED)
     assert result["kinds"]["taught"]["own"] == 1.0
+    assert result["alone"]["kinds"]["taught"] == {"said_back": 1.0, "off": 0.0, "on": 1.0}

@@ -93,7 +93,7 @@ def test_a_yes_or_no_that_was_read_out_of_a_lesson_is_its_answer() -> None:
     asked = AnswerCheck(turns, Known.of(BOOK, (TAUGHT,)), True, Recalled(TAUGHT, 0.9, said))
     assert asked.at_a_loss([answer("No, he is not.", SURE)]) and asked.acceptable(answer(said))
     tokenizer = load_tokenizer(SHIPPED / "10m")
-    assert tokenizer.decode(asked.standards(tokenizer, 64).fallback[:-1]) == said
+    assert tokenizer.decode(asked.standards(tokenizer, 64).fallback()[:-1]) == said
     assert asked.shown(answer(said), 5) == (said, 0.9)
     _, sure = asked.shown(answer("Yes, your dog is called Bo.", (-0.001,)), 5)
     assert sure == pytest.approx(0.1), "the opposite"
@@ -238,9 +238,9 @@ def test_not_knowing_is_for_questions_to_which_nothing_was_taught(
     asked = check(said, lessons=(replace(TAUGHT, state="learned"),))
     assert asked.may_not_know == may
     tokenizer = load_tokenizer(SHIPPED / "10m")
-    fallback = asked.standards(tokenizer, 64).fallback
+    fallback = asked.standards(tokenizer, 64).fallback()
     assert tokenizer.decode(fallback) == (NOT_KNOWN if may else otherwise)
-    assert asked.standards(tokenizer, 3).fallback == (), "it would be cut off"
+    assert asked.standards(tokenizer, 3).fallback() == (), "it would be cut off"
 
 
 def test_what_says_not_known_by_itself_waits_until_nothing_is_sure() -> None:

@@ -72,9 +72,9 @@ def test_what_is_likely_asked_for_is_as_sure_and_not_knowing_is_less() -> None:
         asked("My cat is ill."),
         asked("I want to die, what is left?"),
         asked(TAUGHT.prompt[0].text),
-        replace(asked(), several=False),
+        replace(asked(), mentioned=None),
     ],
-    ids=["nothing is asked", "in danger", "an answer was taught", "one answer"],
+    ids=["nothing is asked", "in danger", "an answer was taught", "none are said back"],
 )
 def test_otherwise_nothing_is_quoted(check: AnswerCheck) -> None:
     assert offered(check) == "" and not check.offered
@@ -97,3 +97,55 @@ def test_where_the_model_knows_no_answer_more_is_quoted_beside_the_nearest_lesso
     assert [check.origin(text) for text in texts] == [first, TAUGHT, *rest]
     sure = asked(nearest=lambda: [TAUGHT]).standards(tokenizer, 64).instead
     assert sure and sure([answer("Rex.", SURE)]) == (), "the model knows it"
+
+
+LIKELY = replace(TOLD[0], likely=0.8)
+
+
+def told(one: Mention = LIKELY, message: str = MESSAGE, *, several: bool = False) -> AnswerCheck:
+    """Without offers."""
+    return replace(asked(message), mentioned=lambda: [one], several=several)
+
+
+def fallbacks(check: AnswerCheck, room: int = 64) -> list[str]:
+    """What takes the place of one refused candidate after the other."""
+    tokenizer = load_tokenizer(SHIPPED / "10m")
+    fallback = check.standards(tokenizer, room).fallback
+    return [tokenizer.decode(ids[:-1]) for ids in (fallback(), fallback())]
+
+
+def test_a_single_guess_gives_way_to_what_the_owner_told() -> None:
+    check = told()
+    assert check.at_a_loss([GUESS]) and fallbacks(check)[0] == LIKELY.answer
+    assert check.shown(answer(LIKELY.answer, UNSURE), 1) == (LIKELY.answer, 0.8)
+    assert check.origin(LIKELY.answer) == LIKELY
+    assert told().at_a_loss([answer(NOT_KNOWN, SURE)]), "it is known"
+    assert not told().at_a_loss([answer("Rex.", SURE)]), "the model knows it"
+
+
+def test_a_single_answer_says_where_it_is_uncertain_what_is_asked_for() -> None:
+    check = told(replace(LIKELY, likely=0.69))
+    for guess in (GUESS, answer(NOT_KNOWN, SURE)):
+        assert check.at_a_loss([guess])
+    said = fallbacks(check)[0]
+    assert said == "I only know this: your cat is called Bo."
+    assert check.origin(said) == replace(LIKELY, likely=0.69, doubted=True)
+    assert check.shown(answer(said, SURE), 1) == (said, None)
+
+
+def test_a_single_answer_stands_where_nothing_of_the_owner_is_asked_for() -> None:
+    for check in (
+        told(message="the cat, what's he called"),
+        told(message="My cat is ill."),
+        replace(told(), several=True, mentioned=None),
+    ):
+        assert check.at_a_loss([GUESS]) == check.several
+        assert LIKELY.answer not in fallbacks(check)
+    assert fallbacks(told(), room=4)[0] == "", "it would be cut off"
+
+
+def test_without_offers_one_of_several_says_it_and_another_that_nothing_is_known() -> None:
+    check = told(several=True)
+    assert check.at_a_loss([GUESS, answer(NOT_KNOWN, UNSURE)])
+    assert fallbacks(check) == [LIKELY.answer, NOT_KNOWN]
+    assert not check.at_a_loss([answer(NOT_KNOWN, UNSURE)]), "it was said back already"

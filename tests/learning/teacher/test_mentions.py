@@ -10,6 +10,7 @@ from engine.config import Sampling
 from engine.encoder import shipped_encoder
 from engine.errors import CheckpointError
 from learning.journal.journal import Journal
+from learning.lessons.learner import Learner
 from learning.protocol.records import Ask, Turn
 from learning.teacher import mentions as module
 from learning.teacher import recall as recall_module
@@ -61,6 +62,14 @@ def test_what_was_told_is_found_in_other_words(journal: Journal) -> None:
 def test_what_is_asked_of_somebody_else_is_not_answered(journal: Journal, message: str) -> None:
     say(journal, SISTER)
     assert found(journal, ASKED) and not found(journal, message)
+
+
+def test_what_has_no_number_does_not_answer_how_old_somebody_is(journal: Journal) -> None:
+    say(journal, SISTER)
+    assert found(journal, "How old is my sister?") == []
+    aged = f"{SISTER}, she is forty"
+    say(journal, aged)
+    assert found(journal, "How old is my sister?") == [aged]
 
 
 def test_what_stands_in_the_conversation_already_is_not_quoted(journal: Journal) -> None:
@@ -117,7 +126,7 @@ def test_what_was_erased_is_not_found(journal: Journal) -> None:
 
 
 def test_only_what_has_a_vector_is_found(
-    tiny_place: Place, recall: LessonRecall, monkeypatch: pytest.MonkeyPatch
+    tiny_place: Place, learner: Learner, recall: LessonRecall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     say(tiny_place[2], SISTER)
     assert [one.text for one in recall.mentioned(ASKED)] == [SISTER], "one is computed at once"
@@ -126,6 +135,10 @@ def test_only_what_has_a_vector_is_found(
     assert recall.mentioned(ASKED) == [], "it would take long"
     recall.prepare()
     assert recall.mentioned(ASKED) and recall.mentioned(" ") == []
+    patient = LessonRecall(learner, tiny_place[2], lambda _: None)
+    assert patient.mentioned(ASKED), "it waits for all"
+    patient.close()
+    assert patient.mentioned(ASKED) == [], "it was told to end"
     monkeypatch.setattr(recall_module, "PATIENCE", 0.01)
     with recall._lock:
         assert recall.mentioned(ASKED) == [], "another thread is at work"
@@ -176,5 +189,21 @@ def test_a_card_quotes_the_owner_and_says_when(tiny_place: Place) -> None:
         assert not [event for event in talk.done(session) if event.said_at], "nothing is asked"
         session.say(ASKED)
         assert not [event for event in talk.done(session) if event.said_at], "it was said just now"
+    finally:
+        talk.teacher.close()
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_of_few_answers_or_without_offers_one_says_it(tiny_place: Place, n: int) -> None:
+    say(tiny_place[2], SISTER)
+    talk = Talk(tiny_place)
+    try:
+        for recall, offers in ((True, False), (False, True), (False, False)):
+            session = Session(tiny_place[2], talk.teacher, sampling=Sampling(max_tokens=60), seed=0)
+            session.candidates, session.recall, session.offers = n, recall, offers
+            session.say(ASKED)
+            said = [event.candidate for event in talk.done(session) if event.said_at is not None]
+            assert [one.text for one in said] == [said_back(SISTER)][: recall or offers]
+            assert all(one.offered and (one.certainty or 0.0) >= 0.7 for one in said)
     finally:
         talk.teacher.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from learning.text.mention import LONGEST, said_back, told_in
+from learning.text.mention import LONGEST, said_back, said_back_in_doubt, told_in
 
 
 @pytest.mark.parametrize(
@@ -105,3 +105,9 @@ def test_what_was_told_is_said_back(told: str, answer: str) -> None:
 )
 def test_otherwise_it_is_quoted(told: str) -> None:
     assert said_back(told) == f"You told me: “{told}”"
+    assert said_back_in_doubt(told) == f"I only know that you told me: “{told}”"
+
+
+def test_in_doubt_the_answer_says_so() -> None:
+    assert said_back_in_doubt("my cat is Bo") == "I only know this: your cat is Bo."
+    assert said_back_in_doubt("Ingrid is my sister") == "I only know this: Ingrid is your sister."

@@ -122,6 +122,21 @@ def test_an_answer_waits_for_many_new_lessons_and_says_so(
     assert all(line.startswith("{") for line in said.stdout.splitlines())
 
 
+def test_what_was_only_said_is_said_back(shell: Shell) -> None:
+    shell.run("ask", "my dog is called Bo", "-n", "1", "--no-recall")
+    said, asked = "Your dog is called Bo.", ("ask", "What is my dog called?", "--max-tokens", "40")
+    for count in ("1", "2", "5"):
+        *rows, done = shell.rows(*asked, "-n", count)
+        (back,) = [row for row in rows if "said_at" in row]
+        assert back["text"] == said and back["offered"] and back["said_at"] > 1.7e9
+        assert done["surest"] == back["index"] and "recalled" not in back
+    assert not [row for row in shell.rows(*asked, "--no-recall") if "said_at" in row]
+    lines = shell.run(*asked, "-n", "3").stderr.splitlines()
+    assert [line for line in lines if ": what you said (today" in line][0][0] in "123"
+    pick = shell.rows("teach", "--pick", str(back["index"]), "--ask", str(done["ask"]))
+    assert pick[0]["lesson"] == 1, "a pick teaches it"
+
+
 def _asked(shell: Shell) -> str:
     """The number of an ask."""
     return str(shell.rows("ask", "What is my dog called?", "-n", "2")[-1]["ask"])

@@ -47,6 +47,7 @@ def test_a_reply_has_the_form_that_clients_read(serve: Serve) -> None:
             "logprobs": None,
             "certainty": 0.61,
             "recalled": None,
+            "said_at": None,
         }
         for index, text in enumerate(("one answer", "two answers"))
     ]

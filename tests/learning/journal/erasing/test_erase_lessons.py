@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from learning.channels import (
 from learning.journal.journal import Journal
 from learning.lessons.forget_files import going
 from learning.protocol.records import Again, Candidate, Correction, Lesson, Pick, Rating
-from learning.text.mention import said_back, told_in
+from learning.text.mention import said_back, said_back_in_doubt, told_in
 from tests.learning.journal.erasing.test_erase import correct, say, traces
 
 
@@ -70,10 +71,13 @@ def test_an_offer_that_was_corrected_goes_and_the_correction_stays(journal: Jour
     assert (left_over.answer, left_over.rejected, left_over.replaces) == ("12 34", (), None)
 
 
+@pytest.mark.parametrize("answer", [said_back, said_back_in_doubt])
 @pytest.mark.parametrize("what", ["ask", "conversation", "text"])
-def test_what_was_told_takes_along_what_was_said_back_of_it(journal: Journal, what: str) -> None:
+def test_what_was_told_takes_along_what_was_said_back_of_it(
+    journal: Journal, what: str, answer: Callable[[str], str]
+) -> None:
     told = say(journal, "Hi! My pin is swordfish.")
-    (back,) = map(said_back, told_in(told.turns[-1].text))
+    (back,) = map(answer, told_in(told.turns[-1].text))
     asked, picked, left, rated = (
         say(journal, f"what {word} my pin") for word in ("is", "was", "can be", "may be")
     )

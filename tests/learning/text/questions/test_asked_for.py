@@ -7,7 +7,7 @@ import random
 import pytest
 
 from learning.text.lives import lives
-from learning.text.questions.asked_for import AskedFor, asked_for, fits, has_form
+from learning.text.questions.asked_for import AskedFor, asked_for, fits, has_form, lacks_form
 
 NAME = ("What is my sister called?", "Your sister is called Ingrid.")
 COLOUR = ("What colour is our car?", "Your car is turquoise.")
@@ -160,3 +160,19 @@ def test_the_many_ways_to_ask_for_a_fact_of_an_invented_life_fit_it() -> None:
     pairs = [(q, fact) for fact in facts for q in (*fact.rewordings, *fact.paraphrases)]
     wrong = [q for q, fact in pairs if not fits(q, fact.question, fact.answer)]
     assert len(wrong) <= len(pairs) / 500, wrong
+
+
+@pytest.mark.parametrize(
+    ("message", "lacks"),
+    [
+        ("How old is my sister?", True),
+        ("Who is my sister?", False),
+        ("Where does my sister live?", False),
+        ("Since when has my sister lived there?", True),
+        ("Why is it dark where my sister lives?", False),
+        ("What is my sister called?", False),
+        ("my sister?", False),
+    ],
+)
+def test_a_text_may_lack_what_is_asked_for(message: str, lacks: bool) -> None:
+    assert lacks_form(message, "my sister Ingrid lives up in Tromso, where it is dark") == lacks
