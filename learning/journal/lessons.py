@@ -8,6 +8,7 @@ listing waiting lessons is cheap. Left out: messages and optimizer steps (journa
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 import time
 from collections.abc import Collection, Iterable, Sequence
@@ -82,6 +83,11 @@ class LessonJournal(Store):
                 f"lesson {lesson} is not in the journal", "`vidya journal show` lists them"
             )
         return lesson_from_row(row)
+
+    def taught_at(self, lesson: int) -> float:
+        """When a lesson was taught, in seconds since the epoch; infinity for one that is not there."""
+        row = self.row("SELECT created FROM lessons WHERE id = ?", lesson)
+        return float(row[0]) if row else math.inf
 
     def lessons(
         self,

@@ -29,7 +29,7 @@ words of its kind needs no number, and the encoder need not find it near. Left o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from statistics import fmean
@@ -48,20 +48,18 @@ from learning.teacher.certainty import (
 )
 from learning.teacher.known import CRISIS_FOLD, NOT_KNOWN_FOLD, OF_OWNER, Known
 from learning.teacher.mentions import Mention
+from learning.teacher.owners_words import MEANT, OwnersWords
 from learning.teacher.recall import NEAREST, Recalled
 from learning.text.comfort import CRISIS, in_danger, in_need, in_place
 from learning.text.content import content_words
 from learning.text.flaws import broken, chunks, mended, seams
 from learning.text.normalise import fold
-from learning.text.questions.another import speaks_of_owner
 from learning.text.questions.asking import asks_in_any_order, asks_in_english, stands_alone
 from learning.text.questions.yes_or_no import asks_yes_or_no
 
 TAUGHT = 0.97
 """Least certainty of the answer that was taught last for the question itself: it is right in 36 of 36 asks,
 where the model alone may give it 0.4 (benchmarks/results/calibration.md)."""
-MEANT = 0.7
-"""A lesson that is at least this likely to be meant may be answered with, however far it is."""
 FAR = 0.6
 """Cosine of a question and a lesson below which its answer is another's. Chosen on the tuning half of
 benchmarks/data/people.jsonl (benchmarks/results/encoder.md)."""
@@ -118,6 +116,9 @@ class AnswerCheck:
     mentioned: Callable[[], Sequence[Mention]] | None = None
     """Finds the owner's earlier statements that may answer his question, the best first; None: none are said
     back."""
+    changed: Callable[[Lesson | None], Mention | None] = lambda _: None
+    """Finds what the owner said since, if it tells a change of what the lesson teaches, or the one that was
+    taught for just this question."""
     offered: dict[str, Lesson | Mention] = field(default_factory=dict)
     """Folded text of a card that the program offered -> the lesson or the statement that it comes from."""
     told: list[float | None] = field(default_factory=list)
@@ -187,21 +188,24 @@ class AnswerCheck:
             return ()
 
         def offer(answers: Sequence[Finished]) -> tuple[int, ...]:
-            return offered([self._meant] if self._meant else self._mentions[:1], answers)
+            found = self._back.change or self._meant
+            return offered([found] if found else self._back.statements[:1], answers)
 
         def instead(answers: Sequence[Finished]) -> tuple[int, ...]:
             if not self._lost(answers):
                 return ()
-            first, rest = self._mentions[:1], self._mentions[1:]
+            first, rest = self._back.statements[:1], self._back.statements[1:]
             return offered(chain(first, self._perhaps, rest), answers)
 
         def fallback() -> tuple[int, ...]:
             if self._in_danger:
                 return whole(CRISIS)
+            told = (self._back.change, self._back.instead_of_guess)
+            if ids := offered(filter(None, told)):
+                return ids
             if self.recalled:
                 return whole(self.recalled.answer)
-            told = offered(filter(None, [self._told]))
-            return told or (whole(NOT_KNOWN) if self.may_not_know else ())
+            return whole(NOT_KNOWN) if self.may_not_know else ()
 
         asks = self.several and self.may_not_know and not self._in_danger
         lost = instead if self.nearest and asks else None
@@ -236,12 +240,14 @@ class AnswerCheck:
         CRISIS. A single answer stands unless something better is known."""
         if self._in_danger:
             return all(fold(answer.text) != CRISIS_FOLD for answer in answers)
+        changed, told = self._back.change, self._back.instead_of_guess
+        if changed and fold(changed.answer) not in self.offered:
+            return True
         if self.recalled:
             if any(fold(answer.text) == self._taught for answer in answers):
                 return False
             if self._answers_it:
                 return True
-        told = self._told
         if told and fold(told.answer) not in self.offered:
             answers = [one for one in answers if fold(one.text) != NOT_KNOWN_FOLD]
         elif self.mentioned and not self.several:
@@ -274,29 +280,33 @@ class AnswerCheck:
         return found if found and self._in_form(found) else None
 
     @cached_property
-    def _mentions(self) -> Sequence[Mention]:
-        """The owner's earlier statements that his question may ask for. Empty if an answer was taught, or if
-        he is in need."""
-        if self.mentioned is None or self._answers or self._in_need or self._in_danger:
-            return ()
-        found = self.mentioned() if asks_in_any_order(self._said[-1]) else ()
-        return [one for one in found if self._has_room(one.answer)]
+    def _back(self) -> OwnersWords:
+        """What of the owner's own words may be said back; to an owner in need nothing is."""
+        silent = self._in_need or self._in_danger
 
-    @cached_property
-    def _likely_mention(self) -> Mention | None:
-        """The first of these statements, if his question speaks of him and probably asks for it."""
-        told = None if self._meant else next(iter(self._mentions), None)
-        sure = told and told.likely >= MEANT and speaks_of_owner(self._said[-1])
-        return told if sure else None
+        def statements() -> Sequence[Mention]:
+            return () if silent or self._answers or not self.mentioned else self.mentioned()
 
-    @cached_property
-    def _told(self) -> Mention | None:
-        """What is said back in place of a guess. A single answer may also be a statement that his question
-        only perhaps asks for, and then says so."""
-        if self._likely_mention or self.several or not self._mentions:
-            return self._likely_mention
-        speaks = speaks_of_owner(self._said[-1])
-        return replace(self._mentions[0], doubted=True) if speaks else None
+        def change() -> Mention | None:
+            found = self.recalled or self._meant
+            sure = found is not None and found.likely >= MEANT
+            return None if silent else self.changed(found.lesson if found and sure else None)
+
+        return OwnersWords(
+            self._said[-1],
+            self.several,
+            statements,
+            change,
+            lambda: self._meant is not None,
+            lambda text: self._has_room(text),
+        )
+
+    def _against(self, folded: str) -> Mention | None:
+        """What speaks against an answer: not knowing, and what was taught before something changed."""
+        if folded == NOT_KNOWN_FOLD:
+            return self._back.change or self._back.likely
+        taught = {fold(self._meant.answer)} if self._meant else set[str]()
+        return self._back.change if folded in self._answers | taught else None
 
     def origin(self, text: str) -> Lesson | Mention | None:
         """The lesson or the statement whose text the program offered; None if the model wrote this text."""
@@ -353,8 +363,7 @@ class AnswerCheck:
         if origin := self.origin(answer.text):
             if not isinstance(origin, Mention):
                 return text, None
-            likely = self._likely_mention
-            return origin.answer, likely.likely if likely == origin else None
+            return origin.answer, self._back.certainty(origin)
         if self.answers_another(text):
             self.told.append(None)
             return text, None  # all retries said it too
@@ -372,8 +381,8 @@ class AnswerCheck:
         last = len(self.told) == count - 1 - len(self.offered)
         if fold(answer.text) == NOT_KNOWN_FOLD and self.may_not_know and last and self.told:
             sure = max(sure or 0.0, of_not_knowing(self.told))
-        if sure is not None and fold(answer.text) == NOT_KNOWN_FOLD and self._likely_mention:
-            sure = min(sure, 1.0 - self._likely_mention.likely)
+        if sure is not None and (against := self._against(fold(text))):
+            sure = min(sure, 1.0 - against.likely)
         if self._in_danger and fold(answer.text) == CRISIS_FOLD:
             sure = 1.0
         self.told.append(sure)

@@ -155,6 +155,7 @@ class Answerer:
             if seen_likeliest:
                 # they were offered with the answers that the owner has seen
                 check.nearest = check.mentioned = None
+                check.changed = lambda _: None
             standards = check.standards(tokenizer, min(sampling.max_tokens, context - len(ids)))
         for event in generate(
             published.model,
@@ -214,7 +215,11 @@ class Answerer:
             recalled=recalled,
             near=partial(self._recall.answers_near, message),
         )
-        if request.again is not None or recalled is not None:
+        if request.again is not None:
+            return check
+        if request.offers or request.recall:
+            check.changed = partial(self._recall.changed, message)
+        if recalled is not None:
             return check
         if request.offers:
             find = partial(_unless_said_otherwise, self._recall.offer, message, request.turns)

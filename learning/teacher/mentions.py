@@ -26,7 +26,7 @@ from torch import Tensor
 
 from engine.encoder import shipped_encoder
 from learning.journal.journal import Journal
-from learning.text.mention import said_back, said_back_in_doubt, told_in
+from learning.text.mention import said_back, said_back_in_doubt, tells_a_change, told_in
 from learning.text.normalise import fold
 from learning.text.questions.another import asked_words, asks_in_general, of_somebody_else
 from learning.text.questions.asked_for import lacks_form
@@ -44,6 +44,8 @@ LEAST = 0.4
 """A message is said back if it is at least this likely that the question asks for it."""
 MOST = 3
 """Most that are said back to one question."""
+LEAST_CHANGED = 0.7
+"""The same for what tells a change of what was taught (benchmarks/results/said_and_taught.md)."""
 AS_LIKELY = 0.3
 """Of the likeliest message and those that are less likely by at most so much the newest comes first: it may
 say what has changed."""
@@ -134,9 +136,24 @@ class Mentions:
         """At most MOST statements that may answer the message: the newest of the likeliest, then the others,
         the likeliest first. parts: vectors, [P, S], of the message and its sentences. said: the owner's
         messages in this talk, whose statements are not found. A statement without a vector is not found."""
+        return _newest_first(self._likely(message, message, parts, said))[:MOST]
+
+    def changed(self, message: str, taught: str, since: float) -> Mention | None:
+        """The statement after `since`, in seconds since the epoch, that tells a change of what was taught;
+        None if there is none. taught: question and answer of the lesson that answers the message; such a
+        statement is near to both. Raises CheckpointError if the encoder cannot be read."""
+        found = self._likely(message, taught, shipped_encoder().encode([taught]))
+        found = [one for one in found if one.when > since and one.likely >= LEAST_CHANGED]
+        return next(iter(_newest_first([x for x in found if tells_a_change(x.text)])), None)
+
+    def _likely(
+        self, message: str, text: str, parts: Tensor, said: Iterable[str] = ()
+    ) -> list[Mention]:
+        """All statements that may answer the message, the likeliest first. text, parts, said: as in
+        `evidence`."""
         if asks_in_general(message):
             return []
-        looked_at, cosines, idfs = self.evidence(message, parts, said)
+        looked_at, cosines, idfs = self.evidence(text, parts, said)
         likely = torch.sigmoid(BIAS + NEAR * cosines + IDF * idfs).tolist()
         found = [
             replace(mention, likely=one)
@@ -145,12 +162,7 @@ class Mentions:
             and not of_somebody_else(message, mention.text)
             and not lacks_form(message, mention.text)
         ]
-        if not found:
-            return []
-        found.sort(key=lambda one: -one.likely)
-        as_likely = [one for one in found if one.likely >= found[0].likely - AS_LIKELY]
-        first = max(as_likely, key=lambda one: (not _NOT.search(one.text), one.when))
-        return [first, *(one for one in found if one is not first)][:MOST]
+        return sorted(found, key=lambda one: -one.likely)
 
     def evidence(
         self, message: str, parts: Tensor, said: Iterable[str] = ()
@@ -173,3 +185,12 @@ class Mentions:
             for text in self._words.get(word, ()):
                 found[text] += math.log(self._texts / self._having[word])
         return found
+
+
+def _newest_first(found: list[Mention]) -> list[Mention]:
+    """The newest of the likeliest, then the others. found: sorted, the likeliest first."""
+    if not found:
+        return []
+    as_likely = [one for one in found if one.likely >= found[0].likely - AS_LIKELY]
+    first = max(as_likely, key=lambda one: (not _NOT.search(one.text), one.when))
+    return [first, *(one for one in found if one is not first)]

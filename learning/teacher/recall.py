@@ -114,7 +114,7 @@ class LessonRecall:
     ) -> None:
         """tell: called with the number of lessons before an answer waits for the vectors of more than
         MOST_AT_ONCE; without it no answer waits for so many, and nothing is recalled for it."""
-        self._learner, self._tell = learner, tell
+        self._learner, self._journal, self._tell = learner, journal, tell
         self._closed = threading.Event()
         self._weighing = READER if reads_contexts(learner.tokenizer) else OWN
         self._lock = threading.Lock()
@@ -216,6 +216,20 @@ class LessonRecall:
         finding out would take long. said: his messages in this talk. Raises JournalError."""
         with self._soon(message, self._mentions_ready) as ready:
             return self._mentions.find(message, self._parts(message), said) if ready else []
+
+    def changed(self, message: str, lesson: Lesson | None = None) -> Mention | None:
+        """What the owner said since, if it tells a change of what a lesson answers to the message; also in
+        this talk. lesson: None: the one that teaches just this question. None where finding out would take
+        long. Raises JournalError."""
+        with self._soon(message, self._mentions_ready) as ready:
+            if not ready:
+                return None
+            self._index.refresh()
+            taught = lesson or self._index.exact.get(fold(message))
+            if taught is None:
+                return None
+            told = f"{question_of(taught)} {taught.answer}"
+            return self._mentions.changed(message, told, self._journal.taught_at(taught.id))
 
     def _own_cosines(self, message: str) -> Tensor:
         """[N, P], of the lessons and the message and its sentences; the vectors are there."""

@@ -67,6 +67,11 @@ def said_back_in_doubt(told: str) -> str:
     return unsure(said)
 
 
+def tells_a_change(told: str) -> bool:
+    """Whether a statement says that something is no longer as it was: "my sister goes by Runa now"."""
+    return bool(_CHANGE.search(told.replace("\u2019", "'")))
+
+
 def _whole(sentences: list[str]) -> list[str]:
     """The sentences, joined where one ends with an abbreviation: "Her name is Mrs." "Brown."."""
     found = list[str]()
@@ -133,6 +138,15 @@ _ENGLISH = re.compile(
     r"|myself|i (?:am|was|live|work|like|love|hate|have|had|do|don't|can't|got|grew|keep|play|own|think))\b",
     re.IGNORECASE,
 )
+_CHANGE = re.compile(
+    r"^actually\b|\b(?:now|nowadays|these days|lately|recently|from now on|as of|instead|no longer|any ?more"
+    r"|new|turns out|down to|up to|off the|goes by|passed (?:on|away)|got rid of"
+    r"|(?:chang|switch|swapp|replac|renam|mov|dropp|scrapp|quitt|stopp|retir|divorc|marri|hand|respray)ed"
+    r"|change|scrap|quit|sold|died|became|(?:gave|given) (?:up|in)|(?:gone|went) off|used to"
+    r"|since (?:last|then|this)|left (?:the|my|our|his|her|their))\b",
+    re.IGNORECASE,
+)
+"""What says that something is no longer as it was."""
 _I_WAS = re.compile(r"\b(?:i|we)( \w+)? was\b", re.IGNORECASE)
 _I_AM = re.compile(r"\bi( \w+)? am\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")

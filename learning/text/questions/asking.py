@@ -47,6 +47,9 @@ def is_question(message: str) -> bool:
 
 _IN = "at|in|on|from|since|until|to|with|by|for|under"
 _OF_IT = "it|he|she|they|that|them|this|i|we|you"
+_NOT_ASKED = (
+    r"(?!.*\b(?:knows?|idea|guess|matters?|sure|remember|forgot|wonder|tell|care|see|depends?)\b)"
+)
 _LOOSELY = re.compile(
     rf"(?:{_IN}) (?:what|when) (?:[\w'-]+ )*{IS} .+"  # at what trade do i work
     r"|what [\w'-]+s (?:my|me|our|us|the|his|her|their|your|you|it)\b.*"  # what makes my lips swell
@@ -56,8 +59,9 @@ _LOOSELY = re.compile(
     r"|.+[,:;] (?:what|why|how)(?:'s)? (?!an? ).+"  # my trade, what is it
     rf"|.+[,:;] which (?!(?:{_OF_IT}) )[\w'-]+(?:'s| {IS}) .+"  # my floor, which number is it
     rf"|.+[,:;] (?:who|where|when|which)(?:'s| {IS}) (?:{_OF_IT})\b.*"  # my ring, where is it
-    r"|(?!.*\b(?:knows?|idea|guess|matters?|sure|remember|forgot|wonder|tell|care|see)\b)(?:\S+ ){2,}"
+    rf"|{_NOT_ASKED}(?:\S+ ){{2,}}"
     r"(?:what|where|which|who|when|how long)(?: again)?"  # my ex-wife is living where
+    rf"|{_NOT_ASKED}(?:\S+ )+(?:{_IN}) (?:what|which) [\w'-]+(?: again)?"  # I'm deaf in which ear
     r"|(?:my|our|the) (?:\S+ )+(?<!hard to )(?<!easy to )(?<!s to )please",  # the fruit that I like please
     re.IGNORECASE,
 )

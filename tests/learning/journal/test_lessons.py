@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from pathlib import Path
 
@@ -24,6 +25,13 @@ def test_lessons_are_listed_by_state_kind_and_number(journal: Journal) -> None:
     assert journal.lessons("waiting", ["pick"], after=three.id) == []
     assert [found.id for found in journal.waiting()] == [three.id]
     assert [found.id for found in journal.riders()] == [two.id]
+
+
+def test_the_time_of_a_lesson_is_known(journal: Journal) -> None:
+    before = time.time()
+    (one,) = journal.add_lessons([lesson()])
+    assert before <= journal.taught_at(one.id) <= time.time()
+    assert journal.taught_at(one.id + 1) == math.inf
 
 
 def test_every_state_is_remembered_and_the_last_one_counts(journal: Journal) -> None:

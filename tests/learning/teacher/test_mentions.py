@@ -11,10 +11,10 @@ from engine.encoder import shipped_encoder
 from engine.errors import CheckpointError
 from learning.journal.journal import Journal
 from learning.lessons.learner import Learner
-from learning.protocol.records import Ask, Turn
+from learning.protocol.records import Ask, Lesson, Turn
 from learning.teacher import mentions as module
 from learning.teacher import recall as recall_module
-from learning.teacher.mentions import Mentions
+from learning.teacher.mentions import LEAST_CHANGED, Mentions
 from learning.teacher.recall import LessonRecall
 from learning.text.mention import said_back
 from personality.book import read_book, shipped_book_path
@@ -70,6 +70,51 @@ def test_what_has_no_number_does_not_answer_how_old_somebody_is(journal: Journal
     aged = f"{SISTER}, she is forty"
     say(journal, aged)
     assert found(journal, "How old is my sister?") == [aged]
+
+
+TAUGHT = f"{ASKED} Your sister is called Ingrid."
+
+
+def changed(journal: Journal, message: str = ASKED, taught: str = TAUGHT) -> str:
+    mentions = Mentions(journal, lambda: COMMON)
+    while mentions.step():
+        pass
+    when = dict(journal.messages(99))
+    told = mentions.changed(message, taught, when[SISTER])
+    return told.text if told else ""
+
+
+def test_what_has_changed_since_a_lesson_is_found(journal: Journal) -> None:
+    say(journal, "my sister is called Astrid now", SISTER)
+    assert changed(journal) == "", "that was before"
+    say(journal, CAT, SISTER.replace("Ingrid", "Runa"), "my sister moved to Oslo", "I moved too")
+    assert changed(journal) == "", "none of them tells that her name has changed"
+    now = "my sister is called Runa now"
+    say(journal, "my brother is called Ole now", now)
+    assert changed(journal) == now
+    newest = "in fact my sister is called Tora now"
+    say(journal, newest)
+    assert changed(journal) == newest
+    assert changed(journal, "What is Tom's sister called?") == ""
+    assert changed(journal, CAT, "Where does our cat sleep? In the basket.") == ""
+
+
+def test_a_change_is_of_the_lesson_that_was_asked_for(
+    tiny_place: Place, recall: LessonRecall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = tiny_place[2]
+    now = "my sister is called Runa now"
+    (lesson,) = journal.add_lessons(
+        [Lesson("example", (Turn("user", ASKED),), "Your sister is called Ingrid.")]
+    )
+    say(journal, now)
+    told = recall.changed(ASKED)
+    assert told and told.text == now and told.likely >= LEAST_CHANGED
+    other = "Which name has my sister got?"
+    assert recall.changed(other) is None and recall.changed(other, lesson) == told
+    monkeypatch.setattr(recall_module, "AT_ONCE", 0)
+    say(journal, CAT)
+    assert recall.changed(ASKED) is None, "it would take long"
 
 
 def test_what_stands_in_the_conversation_already_is_not_quoted(journal: Journal) -> None:
@@ -205,5 +250,27 @@ def test_of_few_answers_or_without_offers_one_says_it(tiny_place: Place, n: int)
             said = [event.candidate for event in talk.done(session) if event.said_at is not None]
             assert [one.text for one in said] == [said_back(SISTER)][: recall or offers]
             assert all(one.offered and (one.certainty or 0.0) >= 0.7 for one in said)
+    finally:
+        talk.teacher.close()
+
+
+@pytest.mark.parametrize("n", [1, 5])
+def test_what_has_changed_comes_before_what_was_taught(tiny_place: Place, n: int) -> None:
+    journal, now = tiny_place[2], "my sister is called Runa now"
+    journal.add_lessons(
+        [Lesson("example", (Turn("user", ASKED),), "Your sister is called Ingrid.")]
+    )
+    talk = Talk(tiny_place)
+    try:
+        session = Session(journal, talk.teacher, sampling=Sampling(max_tokens=40), seed=0)
+        session.candidates, session.recall, session.offers = n, True, True
+        session.say(now)
+        talk.done(session)
+        session.say(ASKED)
+        (told,) = [event for event in talk.done(session) if event.said_at is not None]
+        assert told.candidate.text == said_back(now), "though it was said in this talk"
+        assert session.cards[0].said == told.candidate.text
+        taught = [card for card in session.cards if "Ingrid" in card.said]
+        assert all((card.confidence or 0.0) < 0.3 for card in taught)
     finally:
         talk.teacher.close()

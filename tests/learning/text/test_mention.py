@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from learning.text.mention import LONGEST, said_back, said_back_in_doubt, told_in
+from learning.text.mention import LONGEST, said_back, said_back_in_doubt, tells_a_change, told_in
 
 
 @pytest.mark.parametrize(
@@ -111,3 +111,22 @@ def test_otherwise_it_is_quoted(told: str) -> None:
 def test_in_doubt_the_answer_says_so() -> None:
     assert said_back_in_doubt("my cat is Bo") == "I only know this: your cat is Bo."
     assert said_back_in_doubt("Ingrid is my sister") == "I only know this: Ingrid is your sister."
+
+
+@pytest.mark.parametrize(
+    ("told", "change"),
+    [
+        ("my sister goes by Runa now", True),
+        ("I\u2019ve given up cribbage", True),
+        ("my sister moved to Oslo", True),
+        ("Actually, my car is blue", True),
+        ("I no longer eat meat", True),
+        ("Ruben finally left the trams", True),
+        ("I had my left ear pierced", False),
+        ("my sister is called Ingrid", False),
+        ("I know nothing of cars", False),
+        ("I actually like Leeds", False),
+    ],
+)
+def test_a_change_is_told_by_its_words(told: str, change: bool) -> None:
+    assert tells_a_change(told) == change

@@ -1,0 +1,69 @@
+"""Which of the owner's own words are said back to his message.
+
+Where nothing was taught, what he told earlier; where something was, what he said of it since that has
+changed. Left out: finding them (learning.teacher.mentions), and where they stand among the answers
+(learning.teacher.answer_check).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from learning.teacher.mentions import Mention
+from learning.text.questions.another import speaks_of_owner
+from learning.text.questions.asking import asks_in_any_order
+
+MEANT = 0.7
+"""What is at least this likely to be asked for may be the answer: a lesson, however far it is, or the owner's
+words."""
+
+
+@dataclass
+class OwnersWords:
+    """What may be said back to one message. Each search is done once, when it is first needed."""
+
+    message: str
+    several: bool
+    """True if more than one candidate is requested."""
+    find: Callable[[], Sequence[Mention]]
+    """The statements that the message may ask for, the best first; none where an answer was taught."""
+    find_change: Callable[[], Mention | None]
+    """What has changed of what a lesson answers to the message."""
+    lesson_first: Callable[[], bool]
+    """Whether a lesson may be meant, so that no statement is likely."""
+    fits: Callable[[str], bool]
+    """Whether a text is no longer than an answer may be."""
+
+    @cached_property
+    def statements(self) -> Sequence[Mention]:
+        """What the owner told earlier and his message may ask for."""
+        found = self.find() if asks_in_any_order(self.message) else ()
+        return [one for one in found if self.fits(one.answer)]
+
+    @cached_property
+    def likely(self) -> Mention | None:
+        """The first of these statements, if his message speaks of him and probably asks for it."""
+        if self.lesson_first() or not self.statements or not speaks_of_owner(self.message):
+            return None
+        return self.statements[0] if self.statements[0].likely >= MEANT else None
+
+    @cached_property
+    def change(self) -> Mention | None:
+        """What he said since of what a lesson answers."""
+        told = self.find_change() if asks_in_any_order(self.message) else None
+        return told if told and self.fits(told.answer) else None
+
+    @cached_property
+    def instead_of_guess(self) -> Mention | None:
+        """What is said back in place of a guess. A single answer may also be a statement that his message
+        only perhaps asks for, and then says so."""
+        if self.likely or self.several or self.lesson_first() or not self.statements:
+            return self.likely
+        speaks = speaks_of_owner(self.message)
+        return replace(self.statements[0], doubted=True) if speaks else None
+
+    def certainty(self, told: Mention) -> float | None:
+        """Of a card that says this back, 0 to 1; None if it is only perhaps asked for."""
+        return told.likely if told in (self.likely, self.change) else None
