@@ -76,8 +76,9 @@ class SentenceEncoder(nn.Module):
 
     @torch.inference_mode()
     def encode(self, texts: Sequence[str]) -> Tensor:
-        """Unit vectors [N, S] of texts, in their order. Their products are cosines, -1 to 1."""
-        rows = [self.ids(text) for text in texts]
+        """Unit vectors [N, S] of texts, in their order. Their products are cosines, -1 to 1. A text in
+        capitals is read as if it were in small letters."""
+        rows = [self.ids(text.lower() if text.isupper() else text) for text in texts]
         found = torch.empty(len(rows), self.size)
         order = sorted(range(len(rows)), key=lambda at: len(rows[at]))
         while order:

@@ -156,6 +156,7 @@ def of_somebody_else(message: str, told: str) -> bool:
     sister called?", "What is the capital of France?", "Where does our cat sleep?" where only a dog was told
     of. Also if it asks about Vidya and not the owner. A question for a yes or no may name what was not told:
     "Is my sister called Astrid?"."""
+    message = message.lower() if message.isupper() else message  # where capitals mark no names
     if _YOU.search(message) and not _SPOKEN_OF.search(message):
         return True
     there = {*_LETTERS.findall(told.lower()), *_NUMBER.findall(told)}

@@ -49,12 +49,14 @@ def test_what_was_told_is_found_in_other_words(journal: Journal) -> None:
     assert found(journal, "Biscotti's bed, which spot is it?") == [CAT]
     assert found(journal, "Do you know how my sister is called?") == [SISTER]
     assert found(journal, "How is the weather in Spain?") == []
+    assert found(journal, ASKED.upper()) == [SISTER]
 
 
 @pytest.mark.parametrize(
     "message",
     [
         "What is Tom's sister called?",
+        "WHAT IS TOM'S SISTER CALLED?",
         "What is the name of my brother?",
         "Is your sister called Ingrid?",
     ],
