@@ -60,7 +60,7 @@ class Card:
             end = {"end": "\u2713", "length": "cut off", "cancelled": "stopped", None: ""}[
                 self.ending
             ]
-        short = "" if self.recalled is None else f"lesson {self.recalled}"
+        short = self.origin if self.recalled is None else f"lesson {self.recalled}"
         if self.said_at is not None:
             short = f"you said {when_short(self.said_at, time.time())}"
         ways = (
@@ -75,8 +75,8 @@ class Card:
         """Where it comes from, in words; empty if the model wrote it by itself."""
         if self.said_at is not None:
             return f"what you said ({when(self.said_at, time.time()).strip()})"
-        if self.recalled is None:
-            return ""
+        if self.recalled is None:  # the journal does not keep of what
+            return "offered" if self.offered else ""
         return f"{'offered' if self.offered else 'recalled'} from lesson {self.recalled}"
 
     def finish(self, done: CandidateDone) -> None:

@@ -73,6 +73,8 @@ def test_a_card_says_when_the_owner_said_what_it_quotes() -> None:
     card.finish(CandidateDone(candidate, said_at=then))
     assert card.facts() == "3 words \u00b7 what you said (2026-11-12) \u00b7 \u2713"
     assert card.facts(20) == "you said 11-12 \u00b7 \u2713"
+    card.finish(CandidateDone(candidate))
+    assert card.facts() == "3 words \u00b7 offered \u00b7 \u2713", "in a conversation of earlier"
 
 
 def test_what_comes_from_a_lesson_is_seen(tmp_path: Path) -> None:
