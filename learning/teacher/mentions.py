@@ -5,9 +5,9 @@
         ...
     found = mentions.find("What is my sister called?", encoder.encode(["What is my sister called?"]))
 
-A message is near to a question if their vectors are (engine.encoder), and if they share rare words: words
-that few messages and few lines of the book have. Only the journal keeps what was told: after each start the
-vectors of the newest messages are computed again. Left out: where what is said back stands among the answers
+A message is near to a question if its vector, or that of one of its clauses, is (engine.encoder), and if they
+share rare words: words that few messages and few lines of the book have. Only the journal keeps what was
+told: after each start the vectors of the newest messages are computed again. Left out: where what is said back stands among the answers
 (learning.teacher.answer_check).
 """
 
@@ -26,7 +26,13 @@ from torch import Tensor
 
 from engine.encoder import shipped_encoder
 from learning.journal.journal import Journal
-from learning.text.mention import said_back, said_back_in_doubt, tells_a_change, told_in
+from learning.text.mention import (
+    clauses,
+    said_back,
+    said_back_in_doubt,
+    tells_a_change,
+    told_in,
+)
 from learning.text.normalise import fold
 from learning.text.questions.another import asked_words, asks_in_general, of_somebody_else
 from learning.text.questions.asked_for import lacks_form
@@ -34,8 +40,8 @@ from learning.text.questions.asked_for import lacks_form
 NEWEST, MOST_TOLD = 2_000, 4_000
 """Most messages that are looked at, the newest, and most that these tell."""
 PIECE = 32
-"""Messages per pass, some 50 ms."""
-BIAS, NEAR, IDF = -4.02, 5.02, 0.26
+"""Messages per pass, some 80 ms."""
+BIAS, NEAR, IDF = -4.59, 5.83, 0.25
 """Coefficients of how likely a question asks for a message: logistic regression on the cosine of the two, and
 on the summed inverse document frequency of the words that they share, in nats (the log of the number of all
 texts by the number of those that have the word). Fitted on the tuning half of people.jsonl by
@@ -44,7 +50,7 @@ LEAST = 0.4
 """A message is said back if it is at least this likely that the question asks for it."""
 MOST = 3
 """Most that are said back to one question."""
-LEAST_CHANGED = 0.7
+LEAST_CHANGED = 0.75
 """The same for what tells a change of what was taught (benchmarks/results/said_and_taught.md)."""
 AS_LIKELY = 0.3
 """Of the likeliest message and those that are less likely by at most so much the newest comes first: it may
@@ -86,7 +92,7 @@ class Mentions:
         self._words: dict[str, set[str]] = {}
         """Content word -> folded texts."""
         self._vectors: dict[str, Tensor] = {}
-        """Folded text -> [S]."""
+        """Folded text -> [P, S], of the statement and its clauses."""
         self._texts, self._having = 0, Counter[str]()
         """Number of texts, of the journal and common ones, and of those that have a word."""
 
@@ -119,8 +125,8 @@ class Mentions:
         return [asked_words(text) for text in self._texts_of_common()]
 
     def missing(self) -> list[str]:
-        """The folded texts that have no vector yet."""
-        return [text for text in self._told if text not in self._vectors]
+        """The folded texts that have no vector yet, newest first."""
+        return [text for text in reversed(self._told) if text not in self._vectors]
 
     def step(self) -> bool:
         """Computes a piece of what is missing. Returns False when nothing was. Raises JournalError, and
@@ -128,8 +134,10 @@ class Mentions:
         self.refresh()
         piece = self.missing()[:PIECE]
         if piece:
-            vectors = shipped_encoder().encode([self._told[text].text for text in piece])
-            self._vectors |= {text: v.clone() for text, v in zip(piece, vectors, strict=True)}
+            parts = [clauses(self._told[text].text) for text in piece]
+            vectors = shipped_encoder().encode([*chain.from_iterable(parts)])
+            rows = vectors.split([*map(len, parts)])
+            self._vectors |= {text: v.clone() for text, v in zip(piece, rows, strict=True)}
         return bool(piece)
 
     def find(self, message: str, parts: Tensor, said: Iterable[str] = ()) -> list[Mention]:
@@ -167,13 +175,15 @@ class Mentions:
     def evidence(
         self, message: str, parts: Tensor, said: Iterable[str] = ()
     ) -> tuple[list[Mention], Tensor, Tensor]:
-        """The N statements that `find` chooses from; the cosine of each with the message, [N]; and the summed
-        idf of the words that each shares with it, [N]."""
+        """The N statements that `find` chooses from; the cosine of the message and of the nearest
+        clause of each, [N]; and the summed idf of the words that each shares with it, [N]."""
         here = {fold(told) for text in (*said, message) for told in told_in(text)}
         texts = [text for text in self._told if text in self._vectors and text not in here]
         if not texts:
             return [], torch.empty(0), torch.empty(0)
-        cosines = (torch.stack([self._vectors[text] for text in texts]) @ parts.T).amax(1)
+        rows = [self._vectors[text] for text in texts]
+        near = (torch.cat(rows) @ parts.T).amax(1)
+        cosines = torch.stack([one.amax() for one in near.split([*map(len, rows)])])
         shared = self._shared(message)
         idfs = torch.tensor([shared[text] for text in texts])
         return [self._told[text] for text in texts], cosines, idfs

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -81,6 +82,8 @@ AT_ONCE = PIECE
 offered or told apart."""
 MOST_AT_ONCE = 500
 """The same where a lesson is recalled, up to two seconds. Lines of the book, which are kept, do not count."""
+WAIT = 2.0
+"""Seconds that an answer with `tell` waits for the vectors of what the owner said."""
 PATIENCE = 0.2
 """Seconds for which an answer waits for vectors that another thread computes."""
 OWN = Weighing(bias=-2.935, near=4.507, ahead=6.269, answer=0.067, token=-0.031)
@@ -296,12 +299,13 @@ class LessonRecall:
         return True
 
     def _mentions_ready(self) -> bool:
-        """Whether all statements of the owner have vectors. With `tell` an answer waits for all of them, up
-        to two seconds."""
+        """Whether all statements of the owner have vectors. With `tell` an answer waits up to WAIT seconds
+        for those of the newest, and goes on with them."""
         self._mentions.refresh()
         if len(self._mentions.missing()) > AT_ONCE and self._tell is None:
             return False
-        while not self._closed.is_set() and self._mentions.step():
+        until = time.monotonic() + WAIT
+        while not self._closed.is_set() and time.monotonic() < until and self._mentions.step():
             pass
         return not self._closed.is_set()
 

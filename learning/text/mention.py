@@ -43,12 +43,19 @@ def told_in(message: str) -> tuple[str, ...]:
     return tuple(one for one in found if 3 <= len(one.split()) <= LONGEST and content_words(one))
 
 
+def clauses(told: str) -> list[str]:
+    """A statement without the words that stand ahead of the fact, then those of its clauses that have at
+    least three words, in order: a question may ask for one of them alone."""
+    plain = _without_ahead(told.replace("\u2019", "'"))
+    parts = (part.strip() for part in _BETWEEN_CLAUSES.split(plain))
+    return list(dict.fromkeys([plain, *(part for part in parts if len(part.split()) >= 3)]))
+
+
 def said_back(told: str) -> str:
     """A statement as an answer to its writer: "Your sister is called Ingrid." for "oh, my sister is called
     Ingrid". The answer quotes the statement if that speaks to Vidya, may not be English, or has an "I" or
     "my" that may not mean the writer ("World War I", "he said: I am late")."""
-    plain = told.replace("\u2019", "'")
-    plain = plain[ahead.end() :] if (ahead := _AHEAD.match(plain)) else plain
+    plain = _without_ahead(told.replace("\u2019", "'"))
     if not _ENGLISH.search(plain) or _IN_DOUBT.search(plain) or plain.isupper():
         return f"{_QUOTED}\u201c{told}\u201d"
     text = _I_AM.sub(r"you\1 are", _I_WAS.sub(r"you\1 were", plain))
@@ -70,6 +77,11 @@ def said_back_in_doubt(told: str) -> str:
 def tells_a_change(told: str) -> bool:
     """Whether a statement says that something is no longer as it was: "my sister goes by Runa now"."""
     return bool(_CHANGE.search(told.replace("\u2019", "'")))
+
+
+def _without_ahead(told: str) -> str:
+    """The statement without the words that stand ahead of the fact."""
+    return told[ahead.end() :] if (ahead := _AHEAD.match(told)) else told
 
 
 def _whole(sentences: list[str]) -> list[str]:
@@ -117,6 +129,7 @@ _AHEAD = re.compile(
     re.IGNORECASE,
 )
 """What stands before a fact and does not belong to it."""
+_BETWEEN_CLAUSES = re.compile(r"[,;:.!?]+\s|\s[-\u2013\u2014]\s")
 _SELF = "i|me|my|mine|us|our|ours|we|am|im"
 _IN_DOUBT = re.compile(
     r"\b(?:you|your|yours|yourself|vidya|u|ur|youre)\b"

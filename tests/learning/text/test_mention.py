@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from learning.text.mention import LONGEST, said_back, said_back_in_doubt, tells_a_change, told_in
+from learning.text.mention import (
+    LONGEST,
+    clauses,
+    said_back,
+    said_back_in_doubt,
+    tells_a_change,
+    told_in,
+)
 
 
 @pytest.mark.parametrize(
@@ -130,3 +137,16 @@ def test_in_doubt_the_answer_says_so() -> None:
 )
 def test_a_change_is_told_by_its_words(told: str, change: bool) -> None:
     assert tells_a_change(told) == change
+
+
+def test_a_statement_has_its_clauses() -> None:
+    told = (
+        "By the way, my sister is called Runa now, she changed it in May, yes - that\u2019s so odd"
+    )
+    assert clauses(told) == [
+        "my sister is called Runa now, she changed it in May, yes - that's so odd",
+        "my sister is called Runa now",
+        "she changed it in May",
+        "that's so odd",
+    ]
+    assert clauses("my sister is called Ingrid") == ["my sister is called Ingrid"]
