@@ -7,8 +7,8 @@
 
 A message is near to a question if its vector, or that of one of its clauses, is (engine.encoder), and if they
 share rare words: words that few messages and few lines of the book have. Only the journal keeps what was
-told: after each start the vectors of the newest messages are computed again. Left out: where what is said back stands among the answers
-(learning.teacher.answer_check).
+told: after each start the vectors of the newest messages are computed again. Left out: where what is said
+back stands among the answers (learning.teacher.answer_check).
 """
 
 from __future__ import annotations

@@ -197,6 +197,17 @@ def test_only_what_has_a_vector_is_found(
     assert recall.mentioned(f"{ASKED} please") == []
 
 
+def test_an_answer_waits_only_so_long_for_what_was_said(
+    tiny_place: Place, learner: Learner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    say(tiny_place[2], SISTER)
+    recall = LessonRecall(learner, tiny_place[2], lambda _: None)
+    monkeypatch.setattr(recall_module, "WAIT", 0.0)
+    assert recall.mentioned(ASKED) == []
+    monkeypatch.setattr(recall_module, "WAIT", 60.0)
+    assert [one.text for one in recall.mentioned(ASKED)] == [SISTER]
+
+
 def test_what_was_said_is_made_ready_for_the_next_question(
     tiny_place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
