@@ -26,15 +26,20 @@ from torch import Tensor
 
 from engine.encoder import shipped_encoder
 from learning.journal.journal import Journal
+from learning.text.changes import tells_a_change
 from learning.text.mention import (
     clauses,
     said_back,
     said_back_in_doubt,
-    tells_a_change,
     told_in,
 )
 from learning.text.normalise import fold
-from learning.text.questions.another import asked_words, asks_in_general, of_somebody_else
+from learning.text.questions.another import (
+    asked_words,
+    asks_in_general,
+    of_somebody_else,
+    tells_of_another,
+)
 from learning.text.questions.asked_for import lacks_form
 
 NEWEST, MOST_TOLD = 2_000, 4_000
@@ -146,13 +151,16 @@ class Mentions:
         messages in this talk, whose statements are not found. A statement without a vector is not found."""
         return _newest_first(self._likely(message, message, parts, said))[:MOST]
 
-    def changed(self, message: str, taught: str, since: float) -> Mention | None:
+    def changed(self, message: str, question: str, answer: str, since: float) -> Mention | None:
         """The statement after `since`, in seconds since the epoch, that tells a change of what was taught;
-        None if there is none. taught: question and answer of the lesson that answers the message; such a
-        statement is near to both. Raises CheckpointError if the encoder cannot be read."""
+        None if there is none, or if a newer one takes it back. question, answer: of the lesson that answers
+        the message; such a statement is near to both. Raises CheckpointError if the encoder cannot be
+        read."""
+        taught = f"{question} {answer}"
         found = self._likely(message, taught, shipped_encoder().encode([taught]))
         found = [one for one in found if one.when > since and one.likely >= LEAST_CHANGED]
-        return next(iter(_newest_first([x for x in found if tells_a_change(x.text)])), None)
+        newest = next(iter(_newest_first(found)), None)
+        return newest if newest and tells_a_change(newest.text, question, answer) else None
 
     def _likely(
         self, message: str, text: str, parts: Tensor, said: Iterable[str] = ()
@@ -168,6 +176,7 @@ class Mentions:
             for mention, one in zip(looked_at, likely, strict=True)
             if one >= LEAST
             and not of_somebody_else(message, mention.text)
+            and not tells_of_another(message, mention.text)
             and not lacks_form(message, mention.text)
         ]
         return sorted(found, key=lambda one: -one.likely)

@@ -231,8 +231,8 @@ class LessonRecall:
             taught = lesson or self._index.exact.get(fold(message))
             if taught is None:
                 return None
-            told = f"{question_of(taught)} {taught.answer}"
-            return self._mentions.changed(message, told, self._journal.taught_at(taught.id))
+            since = self._journal.taught_at(taught.id)
+            return self._mentions.changed(message, question_of(taught), taught.answer, since)
 
     def _own_cosines(self, message: str) -> Tensor:
         """[N, P], of the lessons and the message and its sentences; the vectors are there."""
@@ -311,7 +311,9 @@ class LessonRecall:
 
     def _likeliest(self, message: str, least: float) -> Recalled | None:
         if exact := self._index.exact.get(fold(message)):
-            return None if exact.state == "learned" else Recalled(exact, 1.0)
+            # the weights do not know a question in capitals
+            known = exact.state == "learned" and message.isupper() == question_of(exact).isupper()
+            return None if known else Recalled(exact, 1.0)
         if read := self._yes_or_no(message):
             return read
         same = self._index.of_kind.get(what_is_asked(message))

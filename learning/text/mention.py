@@ -34,7 +34,9 @@ def told_in(message: str) -> tuple[str, ...]:
         return ()
     if in_danger(plain):
         return ()
-    pieces = _whole(sentences_of(plain))
+    pieces = [piece for line in _lines(message) for piece in _whole(sentences_of(line))]
+    if len(pieces) > 1 and _OF_A_TEXT.search(pieces[0]):
+        return ()
     if len(pieces) > 1 and " " not in pieces[0]:  # "Hello!"
         del pieces[0]
     sentences = [one for one in pieces if _tells(one)]
@@ -74,14 +76,23 @@ def said_back_in_doubt(told: str) -> str:
     return unsure(said)
 
 
-def tells_a_change(told: str) -> bool:
-    """Whether a statement says that something is no longer as it was: "my sister goes by Runa now"."""
-    return bool(_CHANGE.search(told.replace("\u2019", "'")))
-
-
 def _without_ahead(told: str) -> str:
     """The statement without the words that stand ahead of the fact."""
     return told[ahead.end() :] if (ahead := _AHEAD.match(told)) else told
+
+
+def _lines(message: str) -> list[str]:
+    """The lines of a message, without the marks of a list. Each but the last ends like a sentence; a line
+    that goes on with the sentence of the one before is joined to it."""
+    found = list[str]()
+    for line in message.splitlines():
+        text = " ".join(_LIST.sub("", line).split())
+        if text and found and not (_LIST.match(line) or _BEGINS.match(text)):
+            found[-1] += f" {text}"
+        elif text:
+            found.append(text)
+    *rest, last = found or [""]
+    return [*(line if line[-1] in ".!?:\u2026" else f"{line}." for line in rest), last]
 
 
 def _whole(sentences: list[str]) -> list[str]:
@@ -96,9 +107,14 @@ def _whole(sentences: list[str]) -> list[str]:
 
 
 def _tells(sentence: str) -> bool:
-    if _MAY_BE.match(sentence):
+    """Whether a sentence states something: it asks nothing and orders nothing, behind its opening too ("Ok so
+    what colour is my car", "Vidya, where is my bike")."""
+    said = _OPENING.sub("", sentence)
+    called = _TO_SOMEBODY.match(said)
+    pieces = [sentence, said, *([called[1]] if called else [])]
+    if any(_MAY_BE.match(one) or _FOR_VIDYA.match(one) or asks_in_any_order(one) for one in pieces):
         return False
-    return not asks_in_any_order(sentence) and not _FOR_VIDYA.match(sentence)
+    return not _UNFINISHED.search(said)
 
 
 _ABBREVIATED = re.compile(r"\b(?:dr|mr|mrs|ms|st|prof|jr|sr|mt|[a-z])\.$", re.IGNORECASE)
@@ -111,8 +127,12 @@ _TO_DO = (
 )
 _FOR_VIDYA = re.compile(
     rf"(?:please |now |then |ok |okay )*(?:{_TO_DO})\b(?! (?:remember|note|keep in mind)\b)"
-    r"|i (?:forg[eo]t|wonder|asked|want|need|would like|don['\u2019]?t (?:know|understand|remember))\b"
-    r"|what an? ",
+    r"|i (?:forg[eo]t|wonder|asked|want|need|wish|would like|don['\u2019]?t (?:know|understand|remember))\b"
+    r"|(?:i )?(?:can['\u2019]?t|cannot|couldn['\u2019]?t) (?:remember|recall|find)\b"
+    r"|i['\u2019]?(?:ve| have) forgotten\b|i['\u2019]?d (?:like|love) to know\b"
+    r"|i(?:['\u2019]?m| am| was) (?:wondering|asking|trying to (?:remember|recall|find))\b"
+    r"|(?:no|any) idea\b|not sure\b|how come\b|what (?:if|an?)\b|(?:do )?u know\b"
+    r"|(?:forget|learn|know|delete|quiz)\b|remember (?:my|our|the) [\w'\u2019]+$",
     re.IGNORECASE,
 )
 """How a sentence begins that tells Vidya what to do, or asks something without a mark."""
@@ -120,7 +140,33 @@ _WITH_A_TEXT = re.compile(
     rf"(?:please )?(?:{_TO_DO})\b[^.!?]*:|act as |you are |pretend |imagine ", re.IGNORECASE
 )
 _PASTED = re.compile(r"Traceback|\b(?:User|Assistant|System):|```")
-_MAY_BE = re.compile(r"(?:if|maybe|perhaps|in this story|suppose|my \w+ says?)\b", re.IGNORECASE)
+_OF_A_TEXT = re.compile(
+    r"\b(?:translat|grammar|spelling|proofread|correct\b|summar|rewrite|letter|e-?mail|stor(?:y|ies)|poem"
+    r"|lyrics|novel|mean\b)",
+    re.IGNORECASE,
+)
+"""What a first sentence has that speaks of a text which follows."""
+_LIST = re.compile(r"^\s*(?:[-*\u2022]|\d+[.)])\s+")
+_BEGINS = re.compile(
+    r"[A-Z]|(?:my|our|i|i['\u2019]?m|the|we|she|he|it|they|what|who|where|when|why|how|which|is|do|does|am|are|can)\b"
+)
+"""How a line begins that goes not on with the sentence of the line before."""
+_OPENING = re.compile(
+    r"^(?:(?:ok(?:ay)?|hey|hi|hello|um+|uh|er+m?|well|and|so|but|please|listen|vidya|now|then|right|oh|yes|no"
+    r"|good (?:morning|evening|afternoon)|lol|btw|by the way)\b[,!:]? )+",
+    re.IGNORECASE,
+)
+_TO_SOMEBODY = re.compile(r"(?:[\w'\u2019]+ )?[\w'\u2019]+[,:] (.+)")
+"""A sentence behind a name of one or two words: "you idiot, where is my bike"."""
+_UNFINISHED = re.compile(
+    r"\b(?:is|are|called)(?:\.\.+|\u2026)?$|, (?:right|isn't (?:he|she|it))$", re.IGNORECASE
+)
+"""How a sentence ends that asks without a question word: "the name of my sister is..."."""
+_MAY_BE = re.compile(
+    r"(?:if|maybe|perhaps|in (?:this|the|my) (?:story|novel|book|dream|game)|suppose|my \w+ says?|whether"
+    r"|unless|hypothetically|once upon a time|they say|i (?:wish|dream(?:t|ed)))\b",
+    re.IGNORECASE,
+)
 """How a sentence begins that says what may be, or what somebody says."""
 _AHEAD = re.compile(
     r"(?:(?:(?:oh|so|honestly|actually|please|by the way|btw|fyi)[,:]?"
@@ -151,15 +197,6 @@ _ENGLISH = re.compile(
     r"|myself|i (?:am|was|live|work|like|love|hate|have|had|do|don't|can't|got|grew|keep|play|own|think))\b",
     re.IGNORECASE,
 )
-_CHANGE = re.compile(
-    r"^actually\b|\b(?:now|nowadays|these days|lately|recently|from now on|as of|instead|no longer|any ?more"
-    r"|new|turns out|down to|up to|off the|goes by|passed (?:on|away)|got rid of"
-    r"|(?:chang|switch|swapp|replac|renam|mov|dropp|scrapp|quitt|stopp|retir|divorc|marri|hand|respray)ed"
-    r"|change|scrap|quit|sold|died|became|(?:gave|given) (?:up|in)|(?:gone|went) off|used to"
-    r"|since (?:last|then|this)|left (?:the|my|our|his|her|their))\b",
-    re.IGNORECASE,
-)
-"""What says that something is no longer as it was."""
 _I_WAS = re.compile(r"\b(?:i|we)( \w+)? was\b", re.IGNORECASE)
 _I_AM = re.compile(r"\bi( \w+)? am\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")

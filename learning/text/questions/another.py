@@ -79,6 +79,14 @@ _PLACES = {
     for word in names.split("|")
 }
 """Word -> (the number of its paragraph, all that mean the same)."""
+_BEINGS = frozenset(word for word, (row, _) in _PLACES.items() if row < 2)
+"""Relatives, people and animals."""
+_POSSESSED = re.compile(r"([^\W\d_][\w-]*)['\u2019]s ((?:[\w-]+ ?){1,3})")
+"""The owner of something, and the words behind him."""
+_OTHER_KIN = re.compile(
+    r"\b(?:(?:ex|step|half|great)-(\w+)|(\w+)[- ]in[- ]law|other (\w+))\b", re.IGNORECASE
+)
+_SUBJECT = re.compile(r"(?:my|our) ([\w-]+)", re.IGNORECASE)
 NEIGHBOURS = 3
 """Most questions that `neighbours` returns."""
 _SOMEBODY = ("Tom", "Peter", "Felix", "Simon")
@@ -176,6 +184,27 @@ def of_somebody_else(message: str, told: str) -> bool:
     return not (_rows(asked) & _rows(said)) <= _rows(asked & said)
 
 
+def tells_of_another(message: str, told: str) -> bool:
+    """Whether the owner's words tell of somebody else what the message asks of him: "My neighbour's dog is
+    called Bella." for "What is my dog called?", "My cat eats fish." for "What do I eat?", "My mother-in-law
+    ..." for "my mother"."""
+    asked, folded = content_words(message), fold(message)
+    owned = {word.lower() for word in _OWNED.findall(message)}
+    for owner, things in _POSSESSED.findall(told):
+        words = {*things.lower().split()}
+        of_owner = {"my", "our"} & words or owner.lower() in _NO_OWNER
+        if not of_owner and owned & words and not content_words(owner) <= asked:
+            return True
+    for kin in _OTHER_KIN.finditer(told):
+        if owned & {*filter(None, kin.groups())} and fold(kin[0]) not in folded:
+            return True
+    subject = _SUBJECT.match(told)
+    if subject is None or owned or not _ASKS_OWNER.search(message):
+        return False
+    being = subject[1].lower()
+    return being in _BEINGS and being not in folded.split() and not _HIMSELF.search(fold(told))
+
+
 def speaks_of_owner(message: str) -> bool:
     """Whether a message speaks of the owner: "I", "my", "our"."""
     return bool(_SPOKEN_OF.search(message))
@@ -183,10 +212,11 @@ def speaks_of_owner(message: str) -> bool:
 
 def asks_in_general(message: str) -> bool:
     """Whether the message asks for advice, or what something is, and for nothing of the owner: "How do I
-    learn to juggle?", "What is a half marathon?"."""
+    learn to juggle?", "What is a half marathon?". Not "Who is Ingrid?"."""
     if _ADVICE.search(message):
         return True
-    return bool(_WHAT_IS.match(message)) and not _SPOKEN_OF.search(message)
+    named = _SPOKEN_OF.search(message) or _CAPITAL.search(message)
+    return bool(_WHAT_IS.match(message)) and not named
 
 
 _NUMBER = re.compile(r"\d+")

@@ -133,6 +133,12 @@ _LENGTH = re.compile(
     r"\b(?:(?:year|month|week|day|hour|minute|second)s|long|since|for|ever|always|often|daily|weekly|every"
     r"|each|once|twice|meals?|breakfast|lunch|dinner)\b|days\b"
 )
+_AMOUNT = re.compile(
+    r"\b(?:couple|few|several|dozens?|both|none|twins?|half|double|early|late|soon|recently|sunrise|sunset"
+    r"|fortnight|monthly|twenties|thirties|teen(?:s|ager)?|child|kid|birth|when|before|after|until)\b",
+    re.IGNORECASE,
+)
+"""Other words for a number or a time."""
 _NEGATION = re.compile(r"\b(?:not|no|never|nothing|nobody|without)\b|n['’]t\b", re.IGNORECASE)
 _REASON = re.compile(r"\b(?:because|since|so that|for|from|to|as|or else|otherwise)\b")
 _DAYS = "mon|tues|wednes|thurs|fri|satur|sun"
@@ -172,10 +178,14 @@ def fits(message: str, question: str, answer: str) -> bool:
 
 
 def lacks_form(message: str, text: str) -> bool:
-    """Whether the message asks for a number, a person, a place or a time and the text has none. A reason may
-    be told without a word for it."""
-    forms = asked_for(message).forms
-    return bool(forms) and "reason" not in forms and not any(has_form(text, one) for one in forms)
+    """Whether the message asks for a number or a time and the text has none, nor the thing that is counted
+    ("How many cats do I have?", "I have a cat."). People and places may be told in any words."""
+    wanted = asked_for(message)
+    if not wanted.forms or not wanted.forms <= {"number", "length", "time"}:
+        return False
+    if any(_stands_in(noun, content_words(text)) for noun in wanted.nouns) or _AMOUNT.search(text):
+        return False
+    return not any(has_form(text.lower(), form) for form in wanted.forms)
 
 
 def _stands_in(word: str, words: Iterable[str]) -> bool:

@@ -106,6 +106,7 @@ def _inside(answer: str) -> str:
 
 
 _STARTERS = (
-    "your you the our my his her their its it it's he she they we this that a an there at on in"
+    "your you you've you're you'd you'll the our my his her their its it it's he she they we this that a an "
+    "there at on in as when every each both"
 )
 _SMALL_INSIDE = frozenset(_STARTERS.split())

@@ -66,6 +66,12 @@ def test_what_is_asked_of_somebody_else_is_not_answered(journal: Journal, messag
     assert found(journal, ASKED) and not found(journal, message)
 
 
+def test_it_may_be_asked_who_somebody_is(journal: Journal) -> None:
+    say(journal, SISTER)
+    assert found(journal, "Who is Ingrid?") == [SISTER]
+    assert not found(journal, "Who is Astrid?") and not found(journal, "What is a sister?")
+
+
 def test_what_has_no_number_does_not_answer_how_old_somebody_is(journal: Journal) -> None:
     say(journal, SISTER)
     assert found(journal, "How old is my sister?") == []
@@ -74,15 +80,15 @@ def test_what_has_no_number_does_not_answer_how_old_somebody_is(journal: Journal
     assert found(journal, "How old is my sister?") == [aged]
 
 
-TAUGHT = f"{ASKED} Your sister is called Ingrid."
+TAUGHT = (ASKED, "Your sister is called Ingrid.")
 
 
-def changed(journal: Journal, message: str = ASKED, taught: str = TAUGHT) -> str:
+def changed(journal: Journal, message: str = ASKED, taught: tuple[str, str] = TAUGHT) -> str:
     mentions = Mentions(journal, lambda: COMMON)
     while mentions.step():
         pass
     when = dict(journal.messages(99))
-    told = mentions.changed(message, taught, when[SISTER])
+    told = mentions.changed(message, *taught, when[SISTER])
     return told.text if told else ""
 
 
@@ -98,7 +104,11 @@ def test_what_has_changed_since_a_lesson_is_found(journal: Journal) -> None:
     say(journal, newest)
     assert changed(journal) == newest
     assert changed(journal, "What is Tom's sister called?") == ""
-    assert changed(journal, CAT, "Where does our cat sleep? In the basket.") == ""
+    assert changed(journal, CAT, ("Where does our cat sleep?", "In the basket.")) == ""
+    say(journal, "my neighbour's sister is called Kim now", "hey what is my sister called now")
+    assert changed(journal) == newest, "neither is the owner's"
+    say(journal, "my sister is called Ingrid after all")
+    assert changed(journal) == "", "it is taken back"
 
 
 def test_a_change_is_of_the_lesson_that_was_asked_for(

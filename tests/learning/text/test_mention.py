@@ -9,7 +9,6 @@ from learning.text.mention import (
     clauses,
     said_back,
     said_back_in_doubt,
-    tells_a_change,
     told_in,
 )
 
@@ -120,25 +119,6 @@ def test_in_doubt_the_answer_says_so() -> None:
     assert said_back_in_doubt("Ingrid is my sister") == "I only know this: Ingrid is your sister."
 
 
-@pytest.mark.parametrize(
-    ("told", "change"),
-    [
-        ("my sister goes by Runa now", True),
-        ("I\u2019ve given up cribbage", True),
-        ("my sister moved to Oslo", True),
-        ("Actually, my car is blue", True),
-        ("I no longer eat meat", True),
-        ("Ruben finally left the trams", True),
-        ("I had my left ear pierced", False),
-        ("my sister is called Ingrid", False),
-        ("I know nothing of cars", False),
-        ("I actually like Leeds", False),
-    ],
-)
-def test_a_change_is_told_by_its_words(told: str, change: bool) -> None:
-    assert tells_a_change(told) == change
-
-
 def test_a_statement_has_its_clauses() -> None:
     told = (
         "By the way, my sister is called Runa now, she changed it in May, yes - that\u2019s so odd"
@@ -150,3 +130,31 @@ def test_a_statement_has_its_clauses() -> None:
         "that's so odd",
     ]
     assert clauses("my sister is called Ingrid") == ["my sister is called Ingrid"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "ok so what colour is my bike",
+        "hey do I like fish",
+        "um what am I allergic to",
+        "Vidya, where is my bike stored",
+        "you idiot, where is my bike stored",
+        "I can't remember what my dog eats",
+        "I wish my dog was called Rex",
+        "no idea where my key is",
+        "the name of my sister is...",
+        "my dog is called Rex, right",
+        "Translate into French.\n\nMy sister lives in Oslo now.",
+        "is this correct English?\n\nmy dog is called Zed now",
+        "Once upon a time my dog was king",
+    ],
+)
+def test_what_asks_or_orders_behind_its_opening_tells_nothing(message: str) -> None:
+    assert told_in(message) == ()
+
+
+def test_each_line_is_a_sentence() -> None:
+    assert told_in("my lamp is blue\nwhat colour is my lamp") == ("my lamp is blue.",)
+    assert told_in("1. my dog is Rex\n- my cat is Tom") == ("my dog is Rex. my cat is Tom",)
+    assert told_in("so my dog is called Rex\n") == ("so my dog is called Rex",)

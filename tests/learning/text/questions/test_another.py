@@ -13,6 +13,7 @@ from learning.text.questions.another import (
     neighbours,
     of_somebody_else,
     put_in_place,
+    tells_of_another,
 )
 
 SISTER = ("What is my sister called?", "Your sister is called Ingrid.")
@@ -243,3 +244,28 @@ def test_a_message_may_leave_out_that_it_is_the_owners(
     message: str, taught: tuple[str, str], left_out: bool
 ) -> None:
     assert leaves_out_the_owner(message, *taught) == left_out
+
+
+@pytest.mark.parametrize(
+    ("message", "told", "another"),
+    [
+        ("What is my dog called?", "my neighbour's new dog is called Bella", True),
+        ("Who is my doctor?", "my cat's new doctor is Dr Vet", True),
+        ("What is my cat's doctor called?", "my cat's new doctor is Dr Vet", False),
+        ("What is my sister called?", "my sister's name is Ingrid", False),
+        ("What is my dog called?", "what's my dog called Rex", False),
+        ("What is my dog called?", "Rex's my dog", False),
+        ("What do I eat?", "my cat eats fish now", True),
+        ("What does my cat eat?", "my cat eats fish now", False),
+        ("Where was I born?", "my son was born in Leeds", True),
+        ("Which trade am I in?", "my job is welding", False),
+        ("Do I like fish?", "my cat and I like fish", False),
+        ("What is my mother called?", "my mother in law is called Ruth", True),
+        ("What is my mother-in-law called?", "my mother in law is called Ruth", False),
+        ("What is my wife called?", "my ex-wife is called Ann", True),
+        ("What is my son called?", "my other son is called Per", True),
+        ("What is the capital of France?", "my cat eats fish", False),
+    ],
+)
+def test_the_owners_words_may_tell_of_another(message: str, told: str, another: bool) -> None:
+    assert tells_of_another(message, told) == another
