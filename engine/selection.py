@@ -51,10 +51,9 @@ class Standards:
     acceptable: Callable[[Finished], bool]
     """Whether a candidate may stay. Not called for candidates that were cancelled or kept by the owner, and
     for greedy ones."""
-    fallback: Callable[[], tuple[int, ...]] = tuple
+    fallback: Callable[[Sequence[Finished]], tuple[int, ...]] = lambda _: ()
     """Ids, including the end token, of the text for a candidate that was refused too often, or if
-    `at_a_loss` is true; empty: none. Called when one is needed; a text that another candidate has is not used
-    again."""
+    `at_a_loss` is true; empty: none. Called with the candidates that stay so far."""
     at_a_loss: Callable[[Sequence[Finished]], bool] = lambda _: False
     """Whether the last candidate should be replaced by the fallback; gets all that the model wrote."""
     alone: bool = False
@@ -232,7 +231,9 @@ class Selection:
 
     def _fallback(self, tokenizer: Tokenizer, row: Row) -> Row | None:
         """A row with the fallback; None if there is none or another candidate has it."""
-        return self._given(tokenizer, row, self.standards.fallback() if self.standards else ())
+        return self._given(
+            tokenizer, row, self.standards.fallback(self.told) if self.standards else ()
+        )
 
     def _given(self, tokenizer: Tokenizer, row: Row, tokens: tuple[int, ...]) -> Row | None:
         """A row with this text; None if it is empty or another candidate has it."""

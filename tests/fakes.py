@@ -70,6 +70,8 @@ class ScriptedTeacher:
     closed: bool = False
     sure: dict[int, float] = field(default_factory=dict)
     """Candidate -> log-probability of each of its tokens; the default is -0.5."""
+    said_at: dict[int, float] = field(default_factory=dict)
+    """Number of an answer -> when the owner said what it says back, in seconds since the epoch."""
     recalled: dict[int, int] = field(default_factory=dict)
     """Candidate -> lesson that was recalled for it."""
     unknown: set[str] = field(default_factory=set)
@@ -160,7 +162,8 @@ class ScriptedTeacher:
         logprobs = tuple(logprob for _ in tokens)
         sure = round(math.exp(logprob), 2) if tokens else None
         done = (stream.ask, stream.index, text, tokens, logprobs, ending, self.version, sure)
-        self._emit(CandidateDone(Candidate(*done), self.recalled.get(stream.index)))
+        lesson, said_at = self.recalled.get(stream.index), self.said_at.get(stream.index)
+        self._emit(CandidateDone(Candidate(*done), lesson, said_at))
         if not any(other.open for other in self._streams if other.ask == stream.ask):
             self._emit(AskDone(stream.ask, tokens_per_second=100.0, seconds_to_first_token=0.1))
 

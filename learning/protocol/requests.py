@@ -27,8 +27,8 @@ class Generate:
     """True: a lesson may help to answer a message that asks for it in other words (learning.teacher.recall),
     and what the owner told earlier may be said back. False wherever the weights alone are to be seen."""
     offers: bool = False
-    """True: some of several candidates may be the answers of lessons that the last message perhaps asks for.
-    False wherever the model alone is to be seen."""
+    """True: some of several candidates may be the answers of lessons that the last message perhaps asks for,
+    and candidates may say back what the owner told earlier. False wherever the model alone is to be seen."""
     others: bool = False
     """True: the owner has seen answers to the same turns and wants others. The likeliest one comes again only
     if other weights give it."""

@@ -20,10 +20,10 @@ lesson that may be meant is offered in any case, in place of the last candidate 
 taught, what the owner told earlier and now asks for takes this place (learning.teacher.mentions); of one or
 two candidates, and where nothing is offered, the last one says it, if it is likely and the model is sure of
 none. If a lesson was recalled (learning.teacher.recall) and no candidate gives its answer, the last one does.
-If the owner may hurt himself, the last one is CRISIS unless another is, and it counts as the surest. An
-answer taught for the question itself is always acceptable. One that was taught for the same thing in other
-words of its kind needs no number, and the encoder need not find it near. Left out: sampling
-(engine.generate).
+What he said has changed since a lesson takes the place of an offer, and comes before what was taught. If the
+owner may hurt himself, the last one is CRISIS unless another is, and it counts as the surest. An answer
+taught for the question itself is always acceptable. One that was taught for the same thing in other words of
+its kind needs no number, and the encoder need not find it near. Left out: sampling (engine.generate).
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ from learning.text.content import content_words
 from learning.text.flaws import broken, chunks, mended, seams
 from learning.text.normalise import fold
 from learning.text.questions.asking import asks_in_any_order, asks_in_english, stands_alone
+from learning.text.questions.other_person import other_person
 from learning.text.questions.yes_or_no import asks_yes_or_no
 
 TAUGHT = 0.97
@@ -63,27 +64,6 @@ where the model alone may give it 0.4 (benchmarks/results/calibration.md)."""
 FAR = 0.6
 """Cosine of a question and a lesson below which its answer is another's. Chosen on the tuning half of
 benchmarks/data/people.jsonl (benchmarks/results/encoder.md)."""
-
-
-_OTHERS = {
-    **{"i": "you", "me": "you", "my": "your", "mine": "yours", "am": "are", "im": "youre"},
-    **{
-        "you": "i",
-        "your": "my",
-        "yours": "mine",
-        "youre": "im",
-        "myself": "yourself",
-        "yourself": "myself",
-    },
-}
-
-
-def other_person(question: str) -> str:
-    """The question, folded, with first and second person swapped: "where do i live" for "Where do you
-    live?"."""
-    words = [_OTHERS.get(word, word) for word in fold(question).split()]
-    text = f" {' '.join(words)} "  # next, make the verb agree with its subject
-    return text.replace(" are i ", " am i ").replace(" i are ", " i am ").strip()
 
 
 def least_room(tokenizer: Tokenizer, message: str) -> int:
@@ -116,6 +96,10 @@ class AnswerCheck:
     mentioned: Callable[[], Sequence[Mention]] | None = None
     """Finds the owner's earlier statements that may answer his question, the best first; None: none are said
     back."""
+    offers: bool = False
+    """Whether one of several candidates may be a statement that he only perhaps asks for."""
+    again: bool = False
+    """Whether he has seen answers to the same turns, with what may be said back among them."""
     changed: Callable[[Lesson | None], Mention | None] = lambda _: None
     """Finds what the owner said since, if it tells a change of what the lesson teaches, or the one that was
     taught for just this question."""
@@ -180,7 +164,7 @@ class AnswerCheck:
             given = {NOT_KNOWN_FOLD, CRISIS_FOLD, *self.offered}
             given |= {fold(one.text) for one in answers}
             for one in found:
-                ids = whole(one.answer)
+                ids = () if self.again and isinstance(one, Mention) else whole(one.answer)
                 if ids and fold(one.answer) not in given:
                     origin = one.lesson if isinstance(one, Recalled) else one
                     self.offered[fold(one.answer)] = origin
@@ -188,8 +172,9 @@ class AnswerCheck:
             return ()
 
         def offer(answers: Sequence[Finished]) -> tuple[int, ...]:
-            found = self._back.change or self._meant
-            return offered([found] if found else self._back.statements[:1], answers)
+            perhaps = self._back.statements[:1] if self.offers else [self._back.likely]
+            found = (self._back.change, self._meant, *perhaps)
+            return offered([one for one in found if one][:1], answers)
 
         def instead(answers: Sequence[Finished]) -> tuple[int, ...]:
             if not self._lost(answers):
@@ -197,11 +182,12 @@ class AnswerCheck:
             first, rest = self._back.statements[:1], self._back.statements[1:]
             return offered(chain(first, self._perhaps, rest), answers)
 
-        def fallback() -> tuple[int, ...]:
+        def fallback(answers: Sequence[Finished]) -> tuple[int, ...]:
             if self._in_danger:
                 return whole(CRISIS)
-            told = (self._back.change, self._back.instead_of_guess)
-            if ids := offered(filter(None, told)):
+            change = self._back.change
+            told = (change, self._back.instead_of_guess, self._meant if change else None)
+            if ids := offered(filter(None, told), answers):
                 return ids
             if self.recalled:
                 return whole(self.recalled.answer)
@@ -241,7 +227,8 @@ class AnswerCheck:
         if self._in_danger:
             return all(fold(answer.text) != CRISIS_FOLD for answer in answers)
         changed, told = self._back.change, self._back.instead_of_guess
-        if changed and fold(changed.answer) not in self.offered:
+        said = {*self.offered, *(fold(answer.text) for answer in answers)}
+        if changed and fold(changed.answer) not in said and not self.again:
             return True
         if self.recalled:
             if any(fold(answer.text) == self._taught for answer in answers):
@@ -288,7 +275,7 @@ class AnswerCheck:
             return () if silent or self._answers or not self.mentioned else self.mentioned()
 
         def change() -> Mention | None:
-            found = self.recalled or self._meant
+            found = None if silent else self.recalled or self._meant
             sure = found is not None and found.likely >= MEANT
             return None if silent else self.changed(found.lesson if found and sure else None)
 
@@ -355,8 +342,8 @@ class AnswerCheck:
     def shown(self, answer: Finished, count: int) -> tuple[str, float | None]:
         """(text, certainty 0 to 1 or None) of a final candidate; call it in the order in which they end. An
         offered text has none, nor has what was taught for another question, so neither is ever the surest;
-        but what the owner told is as sure as his question is likely to ask for it, from MEANT on. count:
-        number of all candidates. Repairs the form of a text that no retry made acceptable."""
+        but what the owner probably asks for of his own words is as sure as that is likely. count: number of
+        all candidates. Repairs the form of a text that no retry made acceptable."""
         if answer.ending == "cancelled":
             return answer.text, None
         text = answer.text if self._broken else mended(answer.text, self._seen)

@@ -154,8 +154,7 @@ class Answerer:
             check = self._check(request, recalled, published.model.config.parameters)
             if seen_likeliest:
                 # they were offered with the answers that the owner has seen
-                check.nearest = check.mentioned = None
-                check.changed = lambda _: None
+                check.nearest, check.mentioned, check.again = None, None, True
             standards = check.standards(tokenizer, min(sampling.max_tokens, context - len(ids)))
         for event in generate(
             published.model,
@@ -221,6 +220,7 @@ class Answerer:
             check.changed = partial(self._recall.changed, message)
         if recalled is not None:
             return check
+        check.offers = request.offers
         if request.offers:
             find = partial(_unless_said_otherwise, self._recall.offer, message, request.turns)
             check.find, check.nearest = find, partial(self._recall.nearest, message)

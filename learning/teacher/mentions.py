@@ -26,7 +26,7 @@ from torch import Tensor
 
 from engine.encoder import shipped_encoder
 from learning.journal.journal import Journal
-from learning.text.changes import tells_a_change
+from learning.text.changes import repeats, tells_a_change
 from learning.text.mention import (
     clauses,
     said_back,
@@ -153,14 +153,17 @@ class Mentions:
 
     def changed(self, message: str, question: str, answer: str, since: float) -> Mention | None:
         """The statement after `since`, in seconds since the epoch, that tells a change of what was taught;
-        None if there is none, or if a newer one takes it back. question, answer: of the lesson that answers
-        the message; such a statement is near to both. Raises CheckpointError if the encoder cannot be
+        None if there is none, or if a newer one repeats what was taught. question, answer: of the lesson that
+        answers the message; such a statement is near to both. Raises CheckpointError if the encoder cannot be
         read."""
         taught = f"{question} {answer}"
         found = self._likely(message, taught, shipped_encoder().encode([taught]))
         found = [one for one in found if one.when > since and one.likely >= LEAST_CHANGED]
-        newest = next(iter(_newest_first(found)), None)
-        return newest if newest and tells_a_change(newest.text, question, answer) else None
+        told = [one for one in found if tells_a_change(one.text, question, answer)]
+        first = next(iter(_newest_first(told)), None)
+        if first and any(x.when > first.when and repeats(x.text, question, answer) for x in found):
+            return None
+        return first
 
     def _likely(
         self, message: str, text: str, parts: Tensor, said: Iterable[str] = ()
@@ -176,7 +179,7 @@ class Mentions:
             for mention, one in zip(looked_at, likely, strict=True)
             if one >= LEAST
             and not of_somebody_else(message, mention.text)
-            and not tells_of_another(message, mention.text)
+            and not _of_another(message, mention.text)
             and not lacks_form(message, mention.text)
         ]
         return sorted(found, key=lambda one: -one.likely)
@@ -213,3 +216,10 @@ def _newest_first(found: list[Mention]) -> list[Mention]:
     as_likely = [one for one in found if one.likely >= found[0].likely - AS_LIKELY]
     first = max(as_likely, key=lambda one: (not _NOT.search(one.text), one.when))
     return [first, *(one for one in found if one is not first)]
+
+
+def _of_another(message: str, told: str) -> bool:
+    """Whether all clauses of a statement that share a word with the message tell of somebody else."""
+    asked, (whole, *parts) = asked_words(message), clauses(told)
+    near = [part for part in parts if asked_words(part) & asked]
+    return all(tells_of_another(message, part) for part in near or [whole])

@@ -116,13 +116,16 @@ class LessonRecall:
         self, learner: Learner, journal: Journal, tell: Callable[[int], None] | None = None
     ) -> None:
         """tell: called with the number of lessons before an answer waits for the vectors of more than
-        MOST_AT_ONCE; without it no answer waits for so many, and nothing is recalled for it."""
+        MOST_AT_ONCE; without it no answer waits for so many, and nothing is recalled for it. With it an
+        answer also waits up to WAIT seconds for what the owner said."""
         self._learner, self._journal, self._tell = learner, journal, tell
         self._closed = threading.Event()
         self._weighing = READER if reads_contexts(learner.tokenizer) else OWN
         self._lock = threading.Lock()
         self._index = LessonIndex(learner, journal)
         self._mentions = Mentions(journal, self._index.texts_of_book)
+        self._waited = ""
+        """The last message whose answer waited for what the owner said."""
         self._last: tuple[str, Tensor] | None = None
         """The last message, and the vectors of it and of its sentences, [P, S]."""
 
@@ -217,22 +220,23 @@ class LessonRecall:
     def mentioned(self, message: str, said: Sequence[str] = ()) -> list[Mention]:
         """The owner's earlier statements that may answer a message, as `Mentions.find` sorts them; none where
         finding out would take long. said: his messages in this talk. Raises JournalError."""
-        with self._soon(message, self._mentions_ready) as ready:
+        with self._soon(message, lambda: self._mentions_ready(message)) as ready:
             return self._mentions.find(message, self._parts(message), said) if ready else []
 
     def changed(self, message: str, lesson: Lesson | None = None) -> Mention | None:
         """What the owner said since, if it tells a change of what a lesson answers to the message; also in
         this talk. lesson: None: the one that teaches just this question. None where finding out would take
         long. Raises JournalError."""
-        with self._soon(message, self._mentions_ready) as ready:
-            if not ready:
-                return None
+
+        def taught() -> Lesson | None:
             self._index.refresh()
-            taught = lesson or self._index.exact.get(fold(message))
-            if taught is None:
+            return lesson or self._index.exact.get(fold(message))
+
+        with self._soon(message, lambda: bool(taught()) and self._mentions_ready(message)) as ready:
+            if not ready or (found := taught()) is None:
                 return None
-            since = self._journal.taught_at(taught.id)
-            return self._mentions.changed(message, question_of(taught), taught.answer, since)
+            since = self._journal.taught_at(found.id)
+            return self._mentions.changed(message, question_of(found), found.answer, since)
 
     def _own_cosines(self, message: str) -> Tensor:
         """[N, P], of the lessons and the message and its sentences; the vectors are there."""
@@ -298,13 +302,14 @@ class LessonRecall:
         self._index.add(missing)
         return True
 
-    def _mentions_ready(self) -> bool:
-        """Whether all statements of the owner have vectors. With `tell` an answer waits up to WAIT seconds
-        for those of the newest, and goes on with them."""
+    def _mentions_ready(self, message: str) -> bool:
+        """Whether all statements of the owner have vectors. With `tell` the answer to a message waits up to
+        WAIT seconds for those of the newest, once, and goes on with them."""
         self._mentions.refresh()
         if len(self._mentions.missing()) > AT_ONCE and self._tell is None:
             return False
-        until = time.monotonic() + WAIT
+        until = time.monotonic() + (0.0 if self._waited == message else WAIT)
+        self._waited = message
         while not self._closed.is_set() and time.monotonic() < until and self._mentions.step():
             pass
         return not self._closed.is_set()

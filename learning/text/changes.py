@@ -1,4 +1,5 @@
-"""Whether the owner's words tell that something is no longer as it was taught. English. Imports no torch."""
+"""Whether the owner's words tell that something is no longer as it was taught, or that it is. English.
+Imports no torch."""
 
 from __future__ import annotations
 
@@ -12,8 +13,7 @@ def tells_a_change(told: str, question: str, answer: str) -> bool:
     now." It does not if it repeats the answer and denies nothing, or if all that it tells is a new thing
     which the lesson does not speak of: "My sister has a new dog."."""
     plain = told.replace("\u2019", "'")
-    fact = content_words(answer) - content_words(question)
-    if fact and fact <= content_words(plain) and not _ENDED.search(plain):
+    if repeats(told, question, answer):
         return False
     if _CHANGE.search(_NEW.sub("", plain)):
         return True
@@ -21,11 +21,20 @@ def tells_a_change(told: str, question: str, answer: str) -> bool:
     return any(content_words(" ".join(words)) & taught for words in _NEW.findall(plain))
 
 
+def repeats(told: str, question: str, answer: str) -> bool:
+    """Whether a statement says the fact of a lesson once more, and denies nothing: "My sister is called
+    Ingrid after all."."""
+    fact = content_words(answer) - content_words(question)
+    return bool(fact) and fact <= content_words(told) and not _ENDED.search(told)
+
+
+_OVER = (
+    r"no longer|any ?more|used to|instead|sold|died|quit|scrap|got rid of|(?:gave|given) (?:up|in)"
+    r"|(?:gone|went) off|(?:chang|switch|swapp|replac|renam|dropp|scrapp|stopp|retir)ed"
+)
 _CHANGE = re.compile(
-    r"^actually\b|\b(?:now|nowadays|these days|lately|recently|from now on|as of|instead|no longer|any ?more"
-    r"|turns out|down to|up to|off the|goes by|passed (?:on|away)|got rid of|after all|again"
-    r"|(?:chang|switch|swapp|replac|renam|mov|dropp|scrapp|quitt|stopp|retir|divorc|marri|hand|respray|turn)ed"
-    r"|change|scrap|quit|sold|died|became|(?:gave|given) (?:up|in)|(?:gone|went) off|used to"
+    rf"^actually\b|\b(?:{_OVER}|now|nowadays|these days|lately|recently|from now on|as of|turns out|down to"
+    r"|off the|goes by|passed (?:on|away)|(?:mov|quitt|divorc|marri|hand|respray|turn)ed|change|became"
     r"|since (?:last|then|this)|left (?:the|my|our|his|her|their))\b",
     re.IGNORECASE,
 )
@@ -33,9 +42,7 @@ _CHANGE = re.compile(
 _NEW = re.compile(r"\bnew ([\w-]+)(?: ([\w-]+))?", re.IGNORECASE)
 """A new thing, in one or two words."""
 _ENDED = re.compile(
-    r"\b(?:not?|never|no longer|any ?more|used to|was|were|sold|died|retired|(?:gave|given) (?:up|in)"
-    r"|(?:gone|went) off|off|left|quit|got rid of|(?:chang|switch|swapp|replac|dropp|scrapp|stopp|cancell)ed"
-    r"|scrap|instead|now called)\b|n't\b",
+    rf"\b(?:{_OVER}|not?|never|was|were|off|left|cancelled|now called)\b|n['\u2019]t\b",
     re.IGNORECASE,
 )
 """What denies a fact, or says that it was so once."""

@@ -13,14 +13,15 @@ from functools import lru_cache
 from learning.text.comfort import in_danger
 from learning.text.content import content_words
 from learning.text.flaws import sentences_of
+from learning.text.normalise import fold
 from learning.text.questions.asking import asks_in_any_order
 from learning.text.questions.yes_or_no import unsure
 
 LONGEST = 30
 """Most words that are said back."""
 _QUOTED = "You told me: "
-LONGEST_MESSAGE = 100
-"""Words from which a message is more likely pasted than told."""
+LONGEST_MESSAGE, LONGEST_TEXT = 100, 1_000
+"""Words, and characters, from which a message is more likely pasted than told."""
 
 
 @lru_cache(maxsize=1 << 13)
@@ -30,12 +31,12 @@ def told_in(message: str) -> tuple[str, ...]:
     words is none. A message has no statement if it begins with an order about a text ("Summarise this: ..."),
     if the writer plays a part in it, if it is probably pasted, or if he may hurt himself."""
     plain = " ".join(message.split())
-    if len(plain.split()) > LONGEST_MESSAGE or _WITH_A_TEXT.match(plain) or _PASTED.search(plain):
+    if len(plain) > LONGEST_TEXT or len(plain.split()) > LONGEST_MESSAGE:
         return ()
-    if in_danger(plain):
+    if _WITH_A_TEXT.match(plain) or _PASTED.search(plain) or in_danger(plain):
         return ()
     pieces = [piece for line in _lines(message) for piece in _whole(sentences_of(line))]
-    if len(pieces) > 1 and _OF_A_TEXT.search(pieces[0]):
+    if len(pieces) > 1 and _OF_A_TEXT.search(pieces[0]) and not _tells(pieces[0]):
         return ()
     if len(pieces) > 1 and " " not in pieces[0]:  # "Hello!"
         del pieces[0]
@@ -43,6 +44,19 @@ def told_in(message: str) -> tuple[str, ...]:
     together = " ".join(sentences)
     found = [together] if len(together.split()) <= LONGEST else sentences
     return tuple(one for one in found if 3 <= len(one.split()) <= LONGEST and content_words(one))
+
+
+def anything_said_back(message: str) -> set[str]:
+    """The folded answers (`fold`) that may say back something of a message, also of sentences that tell
+    nothing: versions of Vidya may differ in what tells something."""
+    pieces = [piece for line in message.splitlines() for piece in _whole(sentences_of(line))]
+    runs = [
+        " ".join(pieces[first:last])
+        for first in range(len(pieces))
+        for last in range(first + 1, len(pieces) + 1)
+    ]
+    found = [*told_in(message), *(run for run in runs if len(run.split()) <= LONGEST)]
+    return {fold(answer(one)) for one in found for answer in (said_back, said_back_in_doubt)}
 
 
 def clauses(told: str) -> list[str]:
@@ -92,7 +106,10 @@ def _lines(message: str) -> list[str]:
         elif text:
             found.append(text)
     *rest, last = found or [""]
-    return [*(line if line[-1] in ".!?:\u2026" else f"{line}." for line in rest), last]
+    return [
+        *(line if _SENTENCE_ENDS.search(line) else f"{line.rstrip(',;')}." for line in rest),
+        last,
+    ]
 
 
 def _whole(sentences: list[str]) -> list[str]:
@@ -146,7 +163,8 @@ _OF_A_TEXT = re.compile(
     re.IGNORECASE,
 )
 """What a first sentence has that speaks of a text which follows."""
-_LIST = re.compile(r"^\s*(?:[-*\u2022]|\d+[.)])\s+")
+_SENTENCE_ENDS = re.compile(r"[.!?:\u2026][\"'\u201d\u2019)]*$")
+_LIST = re.compile(r"^\s*(?:[-*\u2022]|\d{1,2}[.)])\s+")
 _BEGINS = re.compile(
     r"[A-Z]|(?:my|our|i|i['\u2019]?m|the|we|she|he|it|they|what|who|where|when|why|how|which|is|do|does|am|are|can)\b"
 )
@@ -156,7 +174,10 @@ _OPENING = re.compile(
     r"|good (?:morning|evening|afternoon)|lol|btw|by the way)\b[,!:]? )+",
     re.IGNORECASE,
 )
-_TO_SOMEBODY = re.compile(r"(?:[\w'\u2019]+ )?[\w'\u2019]+[,:] (.+)")
+_TO_SOMEBODY = re.compile(
+    r"(?!(?:my|our|the|his|her|their|an?)\b)(?:[\w'\u2019]+ )?[\w'\u2019]+[,:] ([^,]+)$",
+    re.IGNORECASE,
+)
 """A sentence behind a name of one or two words: "you idiot, where is my bike"."""
 _UNFINISHED = re.compile(
     r"\b(?:is|are|called)(?:\.\.+|\u2026)?$|, (?:right|isn't (?:he|she|it))$", re.IGNORECASE
@@ -175,7 +196,7 @@ _AHEAD = re.compile(
     re.IGNORECASE,
 )
 """What stands before a fact and does not belong to it."""
-_BETWEEN_CLAUSES = re.compile(r"[,;:.!?]+\s|\s[-\u2013\u2014]\s")
+_BETWEEN_CLAUSES = re.compile(r"(?<![,;:.!?])[,;:.!?]+\s|\s[-\u2013\u2014]\s")
 _SELF = "i|me|my|mine|us|our|ours|we|am|im"
 _IN_DOUBT = re.compile(
     r"\b(?:you|your|yours|yourself|vidya|u|ur|youre)\b"

@@ -32,6 +32,11 @@ def fold(text: str) -> str:
     return words or " ".join(folded.split())
 
 
+def uncapitalised(text: str) -> str:
+    """A text in capitals alone in small letters, because its capitals mark no names; others as they are."""
+    return text.lower() if text.isupper() else text
+
+
 def _kept(c: str) -> str:
     """What is left of a character: itself, itself as a word, a space, or nothing."""
     if c in _DROPPED:

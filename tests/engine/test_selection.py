@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 import pytest
 import torch
@@ -74,7 +73,7 @@ def test_what_was_seen_is_not_said_again(
 def test_redraws_are_bounded_and_one_falls_back(
     tiny_model: Model, tiny_tokenizer: Tokenizer, n: int
 ) -> None:
-    standards = Standards(lambda _: False, partial(_fallback, tiny_tokenizer))
+    standards = Standards(lambda _: False, lambda _: _fallback(tiny_tokenizer))
     events, done = _draw(tiny_model, tiny_tokenizer, n, standards)
     texts = [answer.text for answer in done.values()]
     assert texts.count("I am not.") == 1
@@ -90,7 +89,7 @@ def test_the_likeliest_answer_stays_where_it_is_asked_for(
 ) -> None:
     greedy = GREEDY.with_(max_tokens=8)
     _, before = _draw(tiny_model, tiny_tokenizer, n, Standards(lambda _: True), greedy)
-    standards = Standards(lambda _: False, partial(_fallback, tiny_tokenizer), lambda _: True)
+    standards = Standards(lambda _: False, lambda _: _fallback(tiny_tokenizer), lambda _: True)
     _, done = _draw(tiny_model, tiny_tokenizer, n, standards, greedy)
     assert done[1] == before[1]
     assert sum(answer.text == "I am not." for answer in done.values()) == (n > 1)
@@ -102,7 +101,7 @@ def test_a_greedy_answer_alone_gives_way_where_the_fallback_must_come(
     greedy, said = GREEDY.with_(max_tokens=8), _fallback(tiny_tokenizer)
     for lost in (True, False):
         standards = Standards(
-            lambda _: False, lambda: said, lambda _, lost=lost: lost, alone=True, even_greedy=True
+            lambda _: False, lambda _: said, lambda _, lost=lost: lost, alone=True, even_greedy=True
         )
         _, done = _draw(tiny_model, tiny_tokenizer, 1, standards, greedy)
         assert (done[1].text == "I am not.") == lost
@@ -127,7 +126,7 @@ def test_at_a_loss_the_last_one_says_the_fallback(
 
     fallback = _fallback(tiny_tokenizer)
     events, done = _draw(
-        tiny_model, tiny_tokenizer, 5, Standards(lambda _: True, lambda: fallback, at_a_loss)
+        tiny_model, tiny_tokenizer, 5, Standards(lambda _: True, lambda _: fallback, at_a_loss)
     )
     assert [sorted(answer.index for answer in answers) for answers in asked] == [[1, 2, 3, 4, 5]]
     last = [event for event in events if isinstance(event, Finished)][-1]
@@ -147,7 +146,7 @@ def test_an_offer_takes_the_place_of_the_last_but_one_drawn(
         return _fallback(tiny_tokenizer, "It may be.")
 
     said = _fallback(tiny_tokenizer)
-    standards = Standards(lambda _: True, lambda: said, lambda _: True, offer=offer)
+    standards = Standards(lambda _: True, lambda _: said, lambda _: True, offer=offer)
     _, before = _draw(tiny_model, tiny_tokenizer, n, Standards(lambda _: True))
     _, done = _draw(tiny_model, tiny_tokenizer, n, standards)
     texts = [answer.text for answer in done.values()]
@@ -172,7 +171,7 @@ def test_texts_stand_in_place_of_guesses_once_the_likeliest_is_there(
         return True
 
     fallback = _fallback(tiny_tokenizer)
-    standards = Standards(lambda _: True, lambda: fallback, at_a_loss, instead=instead)
+    standards = Standards(lambda _: True, lambda _: fallback, at_a_loss, instead=instead)
     _, before = _draw(tiny_model, tiny_tokenizer, 5, Standards(lambda _: True))
     _, done = _draw(tiny_model, tiny_tokenizer, 5, standards)
     texts = [answer.text for answer in done.values()]
@@ -203,7 +202,7 @@ def test_what_was_chosen_while_it_streams_is_neither_refused_nor_replaced(
         encode_prompt(tiny_tokenizer, [("user", "Hello!")], 128, 32),
         GenerationControl(),
     )
-    standards = Standards(lambda _: False, partial(_fallback, tiny_tokenizer), lambda _: True)
+    standards = Standards(lambda _: False, lambda _: _fallback(tiny_tokenizer), lambda _: True)
     events = list[Event]()
     for event in generate(
         tiny_model,
@@ -224,7 +223,7 @@ def test_what_was_chosen_while_it_streams_is_neither_refused_nor_replaced(
 
 
 def test_one_answer_alone_is_never_at_a_loss(tiny_model: Model, tiny_tokenizer: Tokenizer) -> None:
-    standards = Standards(lambda _: True, partial(_fallback, tiny_tokenizer), lambda _: True)
+    standards = Standards(lambda _: True, lambda _: _fallback(tiny_tokenizer), lambda _: True)
     _, done = _draw(tiny_model, tiny_tokenizer, 1, standards)
     assert done[1].text != "I am not."
 
@@ -250,7 +249,7 @@ def test_own_log_probabilities_are_the_models_however_it_was_drawn(
 def test_a_given_text_is_not_cut_by_a_stop(tiny_model: Model, tiny_tokenizer: Tokenizer) -> None:
     given = _fallback(tiny_tokenizer, "Please call. Now.")
     standards = Standards(
-        lambda _: True, lambda: given, lambda _: True, alone=True, even_greedy=True
+        lambda _: True, lambda _: given, lambda _: True, alone=True, even_greedy=True
     )
     prompt = encode_prompt(tiny_tokenizer, [("user", "Hello!")], 128, 32)
     for sampling in (SAMPLING.with_(max_tokens=30), GREEDY.with_(max_tokens=30)):

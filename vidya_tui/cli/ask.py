@@ -108,7 +108,7 @@ def ask(
         folder = ModelStore(options.home).resolve(options.chosen_model)
         best = best_by_taste(folder, place.journal) if best_of else None
         session = Session(place.journal, place.teacher, seed=options.seed)
-        # what is ranked by taste is the model's own
+        # taste would rank offers, too
         offers = settings.offers and best is None and recall is not False
         prepare(session, replace(settings, candidates=count, offers=offers), drawn)
         session.candidates = best_of or count
@@ -122,6 +122,8 @@ def ask(
             _print_done(done, ask=asked.id, surest=surest, best=liked.index if liked else None)
         elif liked is not None:
             answers.print_one(None, liked.said)
+            if liked.origin:
+                say(liked.origin)
             say(f"{liked.index} of {best_of}: vidya teach --ask {asked.id} --pick K judges them")
         else:
             answers.print_all(session.cards, asked.id)

@@ -148,8 +148,8 @@ def groups(themes: Sequence[str]) -> tuple[SettingGroup, ...]:
                     "recall",
                     "recall lessons",
                     "On: where you ask for something taught in other words, the lesson helps to answer, "
-                    "and the card says which. A single answer may say back what you said in an earlier "
-                    "conversation.",
+                    "and the card says which. An answer may say back what you said in an earlier "
+                    "conversation, if you probably ask for it.",
                     choices=(True, False),
                     words=_switch,
                 ),
@@ -158,8 +158,8 @@ def groups(themes: Sequence[str]) -> tuple[SettingGroup, ...]:
                     "offer lessons",
                     "On: if a message may ask for a lesson in other words, one of the answers is that "
                     "lesson's; where Vidya knows no answer, up to three are those of the nearest lessons. "
-                    "They have no certainty and stand last. If nothing was taught, one of several answers "
-                    "may say back what you said in an earlier conversation.",
+                    "They have no certainty and stand last. If nothing was taught, an answer may say back "
+                    "what you perhaps ask for of what you said in an earlier conversation.",
                     choices=(True, False),
                     words=_switch,
                 ),

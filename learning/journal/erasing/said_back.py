@@ -10,21 +10,18 @@ from collections.abc import Collection
 from learning.journal.database import Store, chosen
 from learning.journal.lessons import MAIN_KINDS
 from learning.journal.standing import of_kinds, stands
-from learning.text.mention import said_back, said_back_in_doubt, told_in
+from learning.text.mention import anything_said_back
+from learning.text.normalise import fold
 
 
 def cards_that_say_back(store: Store, asks: Collection[int]) -> list[tuple[int, int, str]]:
     """The cards that say back what the owner told in these asks, as (number of the candidate, its ask, its
     text). A card is left out if a standing lesson of an ask without such a card teaches its text: the card
     may offer that lesson."""
-    told = {
-        answer(one).strip()
-        for (message,) in chosen(store, "asks", "message", asks)
-        for one in told_in(message)
-        for answer in (said_back, said_back_in_doubt)
-    }
+    messages = chosen(store, "asks", "message", asks)
+    told = {text for (message,) in messages for text in anything_said_back(message)}
     rows = store.rows("SELECT id, ask, stripped(text) FROM candidates WHERE offered")
-    cards = [(int(number), int(ask), str(text)) for number, ask, text in rows if text in told]
+    cards = [(int(number), int(ask), str(text)) for number, ask, text in rows if fold(text) in told]
     if not cards:
         return []
     shown = {(ask, text) for _, ask, text in cards}

@@ -17,7 +17,7 @@ from itertools import chain, zip_longest
 from learning.text.content import content_words
 from learning.text.flaws import sentences_of
 from learning.text.kinds.words import RELATIVES
-from learning.text.normalise import fold
+from learning.text.normalise import fold, uncapitalised
 from learning.text.questions.asking import IS
 
 
@@ -81,7 +81,7 @@ _PLACES = {
 """Word -> (the number of its paragraph, all that mean the same)."""
 _BEINGS = frozenset(word for word, (row, _) in _PLACES.items() if row < 2)
 """Relatives, people and animals."""
-_POSSESSED = re.compile(r"([^\W\d_][\w-]*)['\u2019]s ((?:[\w-]+ ?){1,3})")
+_POSSESSED = re.compile(rf"{_HAS.pattern} ((?:[\w-]+ ){{0,2}}[\w-]+)", re.IGNORECASE)
 """The owner of something, and the words behind him."""
 _OTHER_KIN = re.compile(
     r"\b(?:(?:ex|step|half|great)-(\w+)|(\w+)[- ]in[- ]law|other (\w+))\b", re.IGNORECASE
@@ -164,7 +164,7 @@ def of_somebody_else(message: str, told: str) -> bool:
     sister called?", "What is the capital of France?", "Where does our cat sleep?" where only a dog was told
     of. Also if it asks about Vidya and not the owner. A question for a yes or no may name what was not told:
     "Is my sister called Astrid?"."""
-    message = message.lower() if message.isupper() else message  # where capitals mark no names
+    message = uncapitalised(message)
     if _YOU.search(message) and not _SPOKEN_OF.search(message):
         return True
     there = {*_LETTERS.findall(told.lower()), *_NUMBER.findall(told)}
@@ -215,8 +215,9 @@ def asks_in_general(message: str) -> bool:
     learn to juggle?", "What is a half marathon?". Not "Who is Ingrid?"."""
     if _ADVICE.search(message):
         return True
-    named = _SPOKEN_OF.search(message) or _CAPITAL.search(message)
-    return bool(_WHAT_IS.match(message)) and not named
+    message = uncapitalised(message)
+    named = message[:3].lower() == "who" and _CAPITAL.search(message)
+    return bool(_WHAT_IS.match(message)) and not (named or _SPOKEN_OF.search(message))
 
 
 _NUMBER = re.compile(r"\d+")

@@ -135,7 +135,8 @@ _LENGTH = re.compile(
 )
 _AMOUNT = re.compile(
     r"\b(?:couple|few|several|dozens?|both|none|twins?|half|double|early|late|soon|recently|sunrise|sunset"
-    r"|fortnight|monthly|twenties|thirties|teen(?:s|ager)?|child|kid|birth|when|before|after|until)\b",
+    r"|fortnight|monthly|twenties|thirties|teen(?:s|ager)?|child|kid|baby|toddler|puppy|kitten|student"
+    r"|pensioner|birth|when|before|after|until)\b",
     re.IGNORECASE,
 )
 """Other words for a number or a time."""

@@ -15,7 +15,7 @@ from learning.journal.journal import Journal
 from learning.memory.tasks import NOT_KNOWN
 from learning.models.store import SHIPPED
 from learning.protocol.records import Lesson, Turn
-from learning.teacher.answer_check import AnswerCheck, other_person
+from learning.teacher.answer_check import AnswerCheck
 from learning.teacher.certainty import LARGE, PLAUSIBLE, least_plausible
 from learning.teacher.known import Known, KnownTexts
 from learning.teacher.recall import Recalled
@@ -93,7 +93,7 @@ def test_a_yes_or_no_that_was_read_out_of_a_lesson_is_its_answer() -> None:
     asked = AnswerCheck(turns, Known.of(BOOK, (TAUGHT,)), True, Recalled(TAUGHT, 0.9, said))
     assert asked.at_a_loss([answer("No, he is not.", SURE)]) and asked.acceptable(answer(said))
     tokenizer = load_tokenizer(SHIPPED / "10m")
-    assert tokenizer.decode(asked.standards(tokenizer, 64).fallback()[:-1]) == said
+    assert tokenizer.decode(asked.standards(tokenizer, 64).fallback([])[:-1]) == said
     assert asked.shown(answer(said), 5) == (said, 0.9)
     _, sure = asked.shown(answer("Yes, your dog is called Bo.", (-0.001,)), 5)
     assert sure == pytest.approx(0.1), "the opposite"
@@ -210,17 +210,6 @@ def test_comfort_is_for_those_in_need() -> None:
     assert not check("should I just die?").may_not_know, "never in answer to that"
 
 
-def test_vidya_is_not_the_owner() -> None:
-    assert other_person("Where do I live?") == fold("Where do you live?")
-    assert other_person("Who are you?") == fold("Who am I?")
-    assert other_person("What's my name?") == fold("What's your name?")
-    asked = check("What is my name?")
-    assert not asked.acceptable(answer("My name is Vidya.", SURE))
-    assert check("What is your name?").acceptable(answer("My name is Vidya.", UNSURE))
-    named = Lesson("example", (Turn("user", "What is my name?"),), "My name is Vidya.")
-    assert check("What is my name?", lessons=(named,)).acceptable(answer("My name is Vidya."))
-
-
 @pytest.mark.parametrize(
     ("said", "may", "otherwise"),
     [
@@ -238,9 +227,9 @@ def test_not_knowing_is_for_questions_to_which_nothing_was_taught(
     asked = check(said, lessons=(replace(TAUGHT, state="learned"),))
     assert asked.may_not_know == may
     tokenizer = load_tokenizer(SHIPPED / "10m")
-    fallback = asked.standards(tokenizer, 64).fallback()
+    fallback = asked.standards(tokenizer, 64).fallback([])
     assert tokenizer.decode(fallback) == (NOT_KNOWN if may else otherwise)
-    assert asked.standards(tokenizer, 3).fallback() == (), "it would be cut off"
+    assert asked.standards(tokenizer, 3).fallback([]) == (), "it would be cut off"
 
 
 def test_what_says_not_known_by_itself_waits_until_nothing_is_sure() -> None:
@@ -319,3 +308,11 @@ def test_how_sure_a_model_is_is_measured_by_its_own_exponent() -> None:
     assert sure[0.5].shown(said, 1)[1] == pytest.approx(0.67, abs=0.01)
     assert sure[4.0].shown(said, 1)[1] == pytest.approx(0.04, abs=0.01)
     assert sure[4.0].at_a_loss([said]) and not sure[0.5].at_a_loss([said])
+
+
+def test_vidya_is_not_the_owner() -> None:
+    asked = check("What is my name?")
+    assert not asked.acceptable(answer("My name is Vidya.", SURE))
+    assert check("What is your name?").acceptable(answer("My name is Vidya.", UNSURE))
+    named = Lesson("example", (Turn("user", "What is my name?"),), "My name is Vidya.")
+    assert check("What is my name?", lessons=(named,)).acceptable(answer("My name is Vidya."))

@@ -26,7 +26,9 @@ GUESS = answer("Your cat is called Ha.", UNSURE)
 
 def asked(message: str = MESSAGE, **other: Any) -> AnswerCheck:
     known = Known.of((), (TAUGHT,))
-    return AnswerCheck((Turn("user", message),), known, True, mentioned=lambda: TOLD, **other)
+    return AnswerCheck(
+        (Turn("user", message),), known, True, mentioned=lambda: TOLD, offers=True, **other
+    )
 
 
 def offered(check: AnswerCheck) -> str:
@@ -111,7 +113,7 @@ def fallbacks(check: AnswerCheck, room: int = 64) -> list[str]:
     """What takes the place of one refused candidate after the other."""
     tokenizer = load_tokenizer(SHIPPED / "10m")
     fallback = check.standards(tokenizer, room).fallback
-    return [tokenizer.decode(ids[:-1]) for ids in (fallback(), fallback())]
+    return [tokenizer.decode(ids[:-1]) for ids in (fallback([]), fallback([]))]
 
 
 def test_a_single_guess_gives_way_to_what_the_owner_told() -> None:
@@ -142,6 +144,14 @@ def test_a_single_answer_stands_where_nothing_of_the_owner_is_asked_for() -> Non
         assert check.at_a_loss([GUESS]) == check.several
         assert LIKELY.answer not in fallbacks(check)
     assert fallbacks(told(), room=4)[0] == "", "it would be cut off"
+
+
+def test_without_offers_none_of_several_says_what_is_only_perhaps_asked_for() -> None:
+    tokenizer, perhaps = load_tokenizer(SHIPPED / "10m"), replace(LIKELY, likely=0.69)
+    for one, offer in ((LIKELY, LIKELY.answer), (perhaps, "")):
+        check = replace(told(one, several=True), offers=False)
+        ids = check.standards(tokenizer, 64).offer([GUESS])
+        assert tokenizer.decode(ids[:-1]) == offer
 
 
 def test_without_offers_one_of_several_says_it_and_another_that_nothing_is_known() -> None:

@@ -36,7 +36,7 @@ def test_what_was_taught_gives_way_to_what_has_changed(several: bool) -> None:
     check = changed(several=several)
     assert check.at_a_loss([answer(TAUGHT.answer, SURE)])
     standards = check.standards(tokenizer, 64)
-    ids = standards.offer([answer(TAUGHT.answer, SURE)]) if several else standards.fallback()
+    ids = standards.offer([answer(TAUGHT.answer, SURE)]) if several else standards.fallback([])
     assert tokenizer.decode(ids[:-1]) == TEXT and check.origin(TEXT) == NOW
     assert not check.at_a_loss([answer(TAUGHT.answer, SURE)]), "it is said"
     assert check.shown(answer(TEXT), 5) == (TEXT, 0.8)

@@ -6,11 +6,13 @@ import pytest
 
 from learning.text.mention import (
     LONGEST,
+    anything_said_back,
     clauses,
     said_back,
     said_back_in_doubt,
     told_in,
 )
+from learning.text.normalise import fold
 
 
 @pytest.mark.parametrize(
@@ -154,7 +156,40 @@ def test_what_asks_or_orders_behind_its_opening_tells_nothing(message: str) -> N
     assert told_in(message) == ()
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        "My sister, who lives in Oslo, is called Ingrid.",
+        "My dog, is called Rex",
+        "my house, where I was born, is red",
+        "I am writing a novel. My sister is called Ingrid.",
+        "my email is bo@x.org. My phone is 12345.",
+    ],
+)
+def test_a_statement_is_not_taken_for_a_question(message: str) -> None:
+    assert told_in(message) == (message,)
+
+
+def test_long_texts_take_no_time() -> None:
+    for text in ("a" * 20_000, "," * 20_000, "my " + "x-" * 10_000, "\n" * 20_000):
+        assert told_in(text) == ()
+
+
+def test_all_that_versions_may_say_back_of_a_message_is_known() -> None:
+    message = "my pin is swordfish\nI wish my cat was old. I like it"
+    said = anything_said_back(message)
+    for answer in (
+        "Your pin is swordfish.",
+        "You wish your cat was old.",
+        "Your pin is swordfish you wish your cat was old.",
+    ):
+        assert fold(answer) in said
+    assert fold("I only know this: your pin is swordfish.") in said
+
+
 def test_each_line_is_a_sentence() -> None:
+    assert told_in("my dog is Rex,\nMy cat is Tom") == ("my dog is Rex. My cat is Tom",)
+    assert told_in("I was born in\n1990. That was cold") == ("I was born in 1990. That was cold",)
     assert told_in("my lamp is blue\nwhat colour is my lamp") == ("my lamp is blue.",)
     assert told_in("1. my dog is Rex\n- my cat is Tom") == ("my dog is Rex. my cat is Tom",)
     assert told_in("so my dog is called Rex\n") == ("so my dog is called Rex",)

@@ -64,11 +64,12 @@ def test_a_reply_has_the_form_that_clients_read(serve: Serve) -> None:
     ]
 
 
-def test_a_reply_names_the_lesson_that_was_recalled(serve: Serve) -> None:
+def test_a_reply_names_where_an_answer_comes_from(serve: Serve) -> None:
     served = serve()
-    served.teacher.recalled = {2: 12}
+    served.teacher.recalled, served.teacher.said_at = {2: 12}, {1: 1.5}
     reply = served.ask(n=2)
     assert [choice["recalled"] for choice in reply["choices"]] == [None, 12]
+    assert [choice["said_at"] for choice in reply["choices"]] == [1.5, None]
     body = {"messages": [{"role": "user", "content": "hello"}], "n": 2, "stream": True}
     parts = [
         one["choices"][0]

@@ -264,6 +264,8 @@ def test_a_message_may_leave_out_that_it_is_the_owners(
         ("What is my mother-in-law called?", "my mother in law is called Ruth", False),
         ("What is my wife called?", "my ex-wife is called Ann", True),
         ("What is my son called?", "my other son is called Per", True),
+        ("What is my wife called?", "my wives' names are long", False),
+        ("What is my dog called?", "my neighbours' dog is called Bella", True),
         ("What is the capital of France?", "my cat eats fish", False),
     ],
 )
