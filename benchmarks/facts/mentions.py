@@ -17,7 +17,7 @@ from typing import Any
 from benchmarks import DATA, BenchOptions
 from benchmarks.common.report import machine, table, write
 from benchmarks.common.scratch import scratch_home
-from benchmarks.facts.offers import ASKED, Row, measured_both_ways, percent, shares
+from benchmarks.facts.offers import ASKED, Row, measured_both_ways, percent, shares, table_rows
 from benchmarks.facts.people_data import PersonFact
 from benchmarks.facts.recall import (
     FACTS_VARIABLES,
@@ -97,12 +97,7 @@ def parts(result: dict[str, Any]) -> list[str]:
     """Text and table of mentions.md."""
     talk, seconds, single = result["talk"], result["seconds"], result["alone"]
     first = " without, ".join(f"{seconds[way]:.3f}" for way in ("off", "on"))
-    rows = [
-        [words, one["asked"], percent(one["said_back"]), percent(one["own"])]
-        + [percent(one[way][what]) for what in ("among", "surest") for way in ("off", "on")]
-        for kind, words in ASKED.items()
-        for one in [result["kinds"][kind]]
-    ]
+    rows = table_rows(result, ASKED, "said_back", "own")
     columns = ("asked", "asks", "something is said back", "the fact is", "one of five, without")
     return [
         CRITERION,

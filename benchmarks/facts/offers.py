@@ -110,15 +110,6 @@ def shares(rows: Sequence[tuple[FactQuestion, Heard]]) -> dict[str, float]:
 
 def parts(result: dict[str, Any]) -> list[str]:
     """Text and tables of offers.md."""
-
-    def rows(kinds: dict[str, str]) -> list[list[Any]]:
-        found = [(words, result["kinds"][kind]) for kind, words in kinds.items()]
-        return [
-            [words, one["asked"], percent(one["offered"])]
-            + [percent(one[way][what]) for what in ("among", "surest") for way in ("off", "on")]
-            for words, one in found
-        ]
-
     talk, seconds = result["talk"], result["seconds"]
     return [
         f"{result['model']}, {result['facts']} facts of the half {result['half']!r} of `data/people.jsonl`; "
@@ -134,15 +125,26 @@ def parts(result: dict[str, Any]) -> list[str]:
                 "surest is right without",
                 "with",
             ),
-            rows(KINDS),
+            table_rows(result, KINDS, "offered"),
         ),
         "Questions to which nothing was taught, and answers that give the fact:",
         table(
             ("asked", "asks", "offered", "one does without", "with", "the surest without", "with"),
-            rows(UNTAUGHT),
+            table_rows(result, UNTAUGHT, "offered"),
         ),
         f"Of {talk['asked']} openings of `data/talk.jsonl`, {percent(talk['offered'])} % got an offer. Mean "
         f"seconds to the first token: {seconds['off']:.3f} without, {seconds['on']:.3f} with.",
+    ]
+
+
+def table_rows(result: dict[str, Any], kinds: dict[str, str], *shares: str) -> list[list[Any]]:
+    """One row for each kind of question: its words, the number of asks, these shares of them, and whether one
+    of five answers and the surest is right, both ways. In percent."""
+    found = [(words, result["kinds"][kind]) for kind, words in kinds.items()]
+    return [
+        [words, one["asked"], *(percent(one[share]) for share in shares)]
+        + [percent(one[way][what]) for what in ("among", "surest") for way in ("off", "on")]
+        for words, one in found
     ]
 
 

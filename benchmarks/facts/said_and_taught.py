@@ -15,7 +15,7 @@ from typing import Any
 from benchmarks import BenchOptions
 from benchmarks.common.report import table
 from benchmarks.facts.mentions import says_back
-from benchmarks.facts.offers import ASKED, Row, counted, percent
+from benchmarks.facts.offers import ASKED, Row, counted, percent, table_rows
 from benchmarks.facts.people_data import PersonFact, Told
 from benchmarks.facts.recall import KINDS, RecallPlace, measured, openings, questions
 from learning.text.mention import said_back, told_in
@@ -102,12 +102,7 @@ def share(right: Iterable[bool]) -> float:
 def parts(result: dict[str, Any]) -> list[str]:
     """Text and table of said_and_taught.md."""
     talk = result["talk"]
-    rows = [
-        [words, one["asked"], percent(one["own"])]
-        + [percent(one[way][what]) for what in ("among", "surest") for way in ("off", "on")]
-        for kind, words in ASKED.items()
-        for one in [result["kinds"][kind]]
-    ]
+    rows = table_rows(result, ASKED, "own")
     columns = ("asked", "asks", "what was said is said back", "one of five, taught", "said too")
     return [
         CRITERION,
