@@ -306,7 +306,10 @@ class LessonRecall:
         """Whether all statements of the owner have vectors. With `tell` the answer to a message waits up to
         WAIT seconds for those of the newest, once, and goes on with them."""
         self._mentions.refresh()
-        if len(self._mentions.missing()) > AT_ONCE and self._tell is None:
+        if len(self._mentions.missing()) <= AT_ONCE:
+            self._mentions.step()
+            return True
+        if self._tell is None:
             return False
         until = time.monotonic() + (0.0 if self._waited == message else WAIT)
         self._waited = message

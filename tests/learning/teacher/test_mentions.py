@@ -202,8 +202,9 @@ def test_only_what_has_a_vector_is_found(
     assert recall.mentioned(ASKED) and recall.mentioned(" ") == []
     patient = LessonRecall(learner, tiny_place[2], lambda _: None)
     assert patient.mentioned(ASKED), "it waits for all"
-    patient.close()
-    assert patient.mentioned(ASKED) == [], "it was told to end"
+    ended = LessonRecall(learner, tiny_place[2], lambda _: None)
+    ended.close()
+    assert ended.mentioned(ASKED) == [], "it was told to end"
     monkeypatch.setattr(recall_module, "PATIENCE", 0.01)
     with recall._lock:
         assert recall.mentioned(ASKED) == [], "another thread is at work"
@@ -220,11 +221,16 @@ def test_an_answer_waits_only_so_long_for_what_was_said(
 ) -> None:
     say(tiny_place[2], SISTER)
     recall = LessonRecall(learner, tiny_place[2], lambda _: None)
+    monkeypatch.setattr(recall_module, "AT_ONCE", 0)
     monkeypatch.setattr(recall_module, "WAIT", 0.0)
     assert recall.mentioned(ASKED) == []
     monkeypatch.setattr(recall_module, "WAIT", 60.0)
     assert recall.mentioned(ASKED) == [], "once for each message"
     assert [one.text for one in recall.mentioned(f"Hello! {ASKED}")] == [SISTER]
+    monkeypatch.setattr(recall_module, "AT_ONCE", 1)
+    say(tiny_place[2], SISTER.replace("Ingrid", "Runa"))
+    found = recall.mentioned(f"Hello! {ASKED}")
+    assert len(found) == 2, "one that was said since is looked at, though the question is the same"
 
 
 def test_what_was_said_is_made_ready_for_the_next_question(
