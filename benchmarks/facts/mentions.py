@@ -9,7 +9,8 @@ so many skipped.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from statistics import fmean
 from typing import Any
@@ -48,15 +49,10 @@ def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`."""
     where, chosen = machine(), FactsAsked.read(options.quick)
     facts = chosen.of_turn(0)
-    with scratch_home(options) as (home, model):
-        place = RecallPlace(home, model, options.seeds[0])
-        try:
-            for text in [*remarks()[: 2 if options.quick else None], *(x.said for x in facts)]:
-                place.cards(text)
-            found = measured_both_ways(place, facts, options, "said_back", says_back)
-            found["alone"] = alone(place, facts, options)
-        finally:
-            place.close()
+    with said_place(facts, options) as (place, model):
+        found = measured_both_ways(place, facts, options, "said_back", says_back)
+    with said_place(facts, options) as (place, _):
+        found["alone"] = alone(place, facts, options)
     result = {"benchmark": "mentions", "machine": where, "model": model, **asdict(chosen), **found}
     if options.out is not None:
         command = options.command("mentions", variables=FACTS_VARIABLES[:3])
@@ -64,21 +60,37 @@ def run(options: BenchOptions) -> dict[str, Any]:
     return result
 
 
+@contextmanager
+def said_place(
+    facts: Sequence[PersonFact], options: BenchOptions
+) -> Iterator[tuple[RecallPlace, str]]:
+    """(a place where these facts were said, after remarks; its model). Only the newest 2,000 messages are
+    looked at (learning.teacher.mentions), so that not too much may be asked in one place."""
+    with scratch_home(options) as (home, model):
+        place = RecallPlace(home, model, options.seeds[0])
+        try:
+            for text in [*remarks()[: 2 if options.quick else None], *(x.said for x in facts)]:
+                place.cards(text)
+            yield place, model
+        finally:
+            place.close()
+
+
 def alone(place: RecallPlace, facts: Sequence[PersonFact], options: BenchOptions) -> dict[str, Any]:
     """Shares, 0 to 1, of each kind of question for which a single answer is right, without and with recall,
     and of those and the openings for which it says something back."""
-    rows = list[Row]()
-    for question in questions(facts):
-        off, on = (place.heard(question.prompt, recall, count=1) for recall in (False, True))
-        rows.append((question, off, on))
+    asked = questions(facts)
+    on = [place.heard(question.prompt, True, count=1) for question in asked]
     talk = [place.heard(text, True, count=1) for text in openings(options)]
+    off = [place.heard(question.prompt, False, count=1) for question in asked]
+    rows: list[Row] = list(zip(asked, off, on, strict=True))
     found = dict[str, Any]()
     for kind in ASKED:
         some = [row for row in rows if row[0].kind == kind]
         found[kind] = {
-            "said_back": fmean(on.offered for _, _, on in some),
-            "off": shares([(question, off) for question, off, _ in some])["surest"],
-            "on": shares([(question, on) for question, _, on in some])["surest"],
+            "said_back": fmean(with_recall.offered for _, _, with_recall in some),
+            "off": shares([(question, without) for question, without, _ in some])["surest"],
+            "on": shares([(question, with_recall) for question, _, with_recall in some])["surest"],
         }
     return {"kinds": found, "talk": fmean(one.offered for one in talk)}
 
