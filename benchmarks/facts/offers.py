@@ -138,8 +138,8 @@ def parts(result: dict[str, Any]) -> list[str]:
 
 
 def table_rows(result: dict[str, Any], kinds: dict[str, str], *shares: str) -> list[list[Any]]:
-    """One row for each kind of question: its words, the number of asks, these shares of them, and whether one
-    of five answers and the surest is right, both ways. In percent."""
+    """One row for each kind of question: the kind in words, the number of asks, then shares in percent. These
+    are `shares`, then how often one of five answers is right without and with, then the surest answer."""
     found = [(words, result["kinds"][kind]) for kind, words in kinds.items()]
     return [
         [words, one["asked"], *(percent(one[share]) for share in shares)]

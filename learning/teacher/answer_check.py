@@ -101,8 +101,8 @@ class AnswerCheck:
     again: bool = False
     """Whether he has seen answers to the same turns, with what may be said back among them."""
     changed: Callable[[Lesson | None], Mention | None] = lambda _: None
-    """Finds what the owner said since, if it tells a change of what the lesson teaches, or the one that was
-    taught for just this question."""
+    """Finds the owner's newer statement that tells a change of a lesson; None stands for the lesson that
+    teaches just this question."""
     offered: dict[str, Lesson | Mention] = field(default_factory=dict)
     """Folded text of a card that the program offered -> the lesson or the statement that it comes from."""
     told: list[float | None] = field(default_factory=list)
@@ -159,7 +159,7 @@ class AnswerCheck:
             return ids if len(ids) <= max_tokens else ()
 
         def offered(
-            found: Iterable[Recalled | Mention], answers: Sequence[Finished] = ()
+            found: Iterable[Recalled | Mention], answers: Sequence[Finished]
         ) -> tuple[int, ...]:
             given = {NOT_KNOWN_FOLD, CRISIS_FOLD, *self.offered}
             given |= {fold(one.text) for one in answers}

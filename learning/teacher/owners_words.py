@@ -1,8 +1,8 @@
 """Which of the owner's own words are said back to his message.
 
-Where nothing was taught, what he told earlier; where something was, what he said of it since that has
-changed. Left out: finding them (learning.teacher.mentions), and where they stand among the answers
-(learning.teacher.answer_check).
+If nothing was taught for the message, his earlier statements may answer it. If a lesson answers it, a newer
+statement may tell that its fact has changed. Left out: finding them (learning.teacher.mentions), and where
+they stand among the answers (learning.teacher.answer_check).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class OwnersWords:
     find: Callable[[], Sequence[Mention]]
     """The statements that the message may ask for, the best first; none where an answer was taught."""
     find_change: Callable[[], Mention | None]
-    """What has changed of what a lesson answers to the message."""
+    """The statement that tells a change of the lesson which answers the message."""
     lesson_first: Callable[[], bool]
     """Whether a lesson may be meant, so that no statement is likely."""
     fits: Callable[[str], bool]
@@ -51,7 +51,7 @@ class OwnersWords:
 
     @cached_property
     def change(self) -> Mention | None:
-        """What he said since of what a lesson answers."""
+        """The newer statement that tells a change of the lesson which answers the message."""
         told = self.find_change() if asks_in_any_order(self.message) else None
         return told if told and self.fits(told.answer) else None
 

@@ -224,19 +224,22 @@ class LessonRecall:
             return self._mentions.find(message, self._parts(message), said) if ready else []
 
     def changed(self, message: str, lesson: Lesson | None = None) -> Mention | None:
-        """What the owner said since, if it tells a change of what a lesson answers to the message; also in
-        this talk. lesson: None: the one that teaches just this question. None where finding out would take
-        long. Raises JournalError."""
+        """The owner's newer statement, in any talk, that tells a change of the lesson that answers the
+        message. lesson: None: the one that teaches just this question. None where there is no lesson or no
+        such statement, or where finding out would take long. Raises JournalError."""
+        taught = lesson
 
-        def taught() -> Lesson | None:
+        def is_ready() -> bool:
+            nonlocal taught
             self._index.refresh()
-            return lesson or self._index.exact.get(fold(message))
+            taught = taught or self._index.exact.get(fold(message))
+            return taught is not None and self._mentions_ready(message)
 
-        with self._soon(message, lambda: bool(taught()) and self._mentions_ready(message)) as ready:
-            if not ready or (found := taught()) is None:
+        with self._soon(message, is_ready) as ready:
+            if not ready or taught is None:
                 return None
-            since = self._journal.taught_at(found.id)
-            return self._mentions.changed(message, question_of(found), found.answer, since)
+            since = self._journal.taught_at(taught.id)
+            return self._mentions.changed(message, question_of(taught), taught.answer, since)
 
     def _own_cosines(self, message: str) -> Tensor:
         """[N, P], of the lessons and the message and its sentences; the vectors are there."""

@@ -1,4 +1,4 @@
-"""Whether the owner's words tell that something is no longer as it was taught, or that it is. English.
+"""Tells by its words whether a statement of the owner's changes what he taught, or repeats it. English.
 Imports no torch."""
 
 from __future__ import annotations

@@ -19,23 +19,23 @@ from learning.text.questions.yes_or_no import unsure
 
 LONGEST = 30
 """Most words that are said back."""
-_QUOTED = "You told me: "
 LONGEST_MESSAGE, LONGEST_TEXT = 100, 1_000
 """Words, and characters, from which a message is more likely pasted than told."""
+_QUOTED = "You told me: "
 
 
 @lru_cache(maxsize=1 << 13)
 def told_in(message: str) -> tuple[str, ...]:
-    """The statements of a message: its sentences without questions and orders. They are one statement if they
-    have at most LONGEST words together, else each is one; a sentence of more than LONGEST or less than three
-    words is none. A message has no statement if it begins with an order about a text ("Summarise this: ..."),
+    """The statements of a message: its sentences without questions and orders. If these have at most LONGEST
+    words together, they are one statement, else each sentence is one. A statement has three to LONGEST words.
+    A message has no statement if it begins with an order about a text ("Summarise this: ..."),
     if the writer plays a part in it, if it is probably pasted, or if he may hurt himself."""
     plain = " ".join(message.split())
     if len(plain) > LONGEST_TEXT or len(plain.split()) > LONGEST_MESSAGE:
         return ()
     if _WITH_A_TEXT.match(plain) or _PASTED.search(plain) or in_danger(plain):
         return ()
-    pieces = [piece for line in _lines(message) for piece in _whole(sentences_of(line))]
+    pieces = _sentences(_lines(message))
     if len(pieces) > 1 and _OF_A_TEXT.search(pieces[0]) and not _tells(pieces[0]):
         return ()
     if len(pieces) > 1 and " " not in pieces[0]:  # "Hello!"
@@ -47,21 +47,20 @@ def told_in(message: str) -> tuple[str, ...]:
 
 
 def anything_said_back(message: str) -> set[str]:
-    """The folded answers (`fold`) that may say back something of a message, also of sentences that tell
-    nothing: versions of Vidya may differ in what tells something."""
-    pieces = [piece for line in message.splitlines() for piece in _whole(sentences_of(line))]
-    runs = [
-        " ".join(pieces[first:last])
-        for first in range(len(pieces))
-        for last in range(first + 1, len(pieces) + 1)
-    ]
-    found = [*told_in(message), *(run for run in runs if len(run.split()) <= LONGEST)]
+    """The folded answers (`fold`) in which any version of Vidya may say back sentences of a message. Versions
+    differ in what they take for a statement, so each run of sentences counts."""
+    found = [*told_in(message)]
+    if len(message.split()) <= LONGEST_MESSAGE:
+        pieces = _sentences(message.splitlines())
+        ends = range(1, len(pieces) + 1)
+        runs = (" ".join(pieces[first:end]) for end in ends for first in range(end))
+        found += [x for x in runs if len(x) <= LONGEST_TEXT and len(x.split()) <= LONGEST]
     return {fold(answer(one)) for one in found for answer in (said_back, said_back_in_doubt)}
 
 
 def clauses(told: str) -> list[str]:
-    """A statement without the words that stand ahead of the fact, then those of its clauses that have at
-    least three words, in order: a question may ask for one of them alone."""
+    """A statement without its opening words ("by the way"), then its clauses of at least three words, in
+    order. A question may ask for one clause alone."""
     plain = _without_ahead(told.replace("\u2019", "'"))
     parts = (part.strip() for part in _BETWEEN_CLAUSES.split(plain))
     return list(dict.fromkeys([plain, *(part for part in parts if len(part.split()) >= 3)]))
@@ -91,7 +90,7 @@ def said_back_in_doubt(told: str) -> str:
 
 
 def _without_ahead(told: str) -> str:
-    """The statement without the words that stand ahead of the fact."""
+    """The statement without its opening words."""
     return told[ahead.end() :] if (ahead := _AHEAD.match(told)) else told
 
 
@@ -110,6 +109,11 @@ def _lines(message: str) -> list[str]:
         *(line if _SENTENCE_ENDS.search(line) else f"{line.rstrip(',;')}." for line in rest),
         last,
     ]
+
+
+def _sentences(lines: list[str]) -> list[str]:
+    """The sentences of these lines; an empty line has none."""
+    return [one for line in lines if line.strip() for one in _whole(sentences_of(line))]
 
 
 def _whole(sentences: list[str]) -> list[str]:
@@ -168,7 +172,7 @@ _LIST = re.compile(r"^\s*(?:[-*\u2022]|\d{1,2}[.)])\s+")
 _BEGINS = re.compile(
     r"[A-Z]|(?:my|our|i|i['\u2019]?m|the|we|she|he|it|they|what|who|where|when|why|how|which|is|do|does|am|are|can)\b"
 )
-"""How a line begins that goes not on with the sentence of the line before."""
+"""How a line begins if it is a new sentence."""
 _OPENING = re.compile(
     r"^(?:(?:ok(?:ay)?|hey|hi|hello|um+|uh|er+m?|well|and|so|but|please|listen|vidya|now|then|right|oh|yes|no"
     r"|good (?:morning|evening|afternoon)|lol|btw|by the way)\b[,!:]? )+",

@@ -15,9 +15,9 @@ from learning.text.normalise import fold
 
 
 def cards_that_say_back(store: Store, asks: Collection[int]) -> list[tuple[int, int, str]]:
-    """The cards that say back what the owner told in these asks, as (number of the candidate, its ask, its
-    text). A card is left out if a standing lesson of an ask without such a card teaches its text: the card
-    may offer that lesson."""
+    """(candidate, its ask, its text) of each card that says back the owner's messages of these asks. A card
+    may offer a lesson with the same text instead: it is left out if a standing lesson teaches that text in an
+    ask that shows no such card."""
     messages = chosen(store, "asks", "message", asks)
     told = {text for (message,) in messages for text in anything_said_back(message)}
     rows = store.rows("SELECT id, ask, stripped(text) FROM candidates WHERE offered")

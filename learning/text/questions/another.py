@@ -196,7 +196,7 @@ def tells_of_another(message: str, told: str) -> bool:
         if not of_owner and owned & words and not content_words(owner) <= asked:
             return True
     for kin in _OTHER_KIN.finditer(told):
-        if owned & {*filter(None, kin.groups())} and fold(kin[0]) not in folded:
+        if owned & {word.lower() for word in kin.groups() if word} and fold(kin[0]) not in folded:
             return True
     subject = _SUBJECT.match(told)
     if subject is None or owned or not _ASKS_OWNER.search(message):

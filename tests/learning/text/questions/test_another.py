@@ -261,6 +261,7 @@ def test_a_message_may_leave_out_that_it_is_the_owners(
         ("Which trade am I in?", "my job is welding", False),
         ("Do I like fish?", "my cat and I like fish", False),
         ("What is my mother called?", "my mother in law is called Ruth", True),
+        ("What is my mother called?", "My Mother-in-law is called Ruth", True),
         ("What is my mother-in-law called?", "my mother in law is called Ruth", False),
         ("What is my wife called?", "my ex-wife is called Ann", True),
         ("What is my son called?", "my other son is called Per", True),
