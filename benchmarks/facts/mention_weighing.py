@@ -29,6 +29,7 @@ from learning.teacher.mentions import Mentions
 from learning.text.flaws import with_sentences
 from learning.text.mention import told_in
 from learning.text.questions.another import of_somebody_else
+from learning.text.questions.asked_for import seems_to_lack_form
 from learning.text.questions.asking import asks_in_any_order
 from personality.book import read_book, shipped_book_path
 
@@ -39,7 +40,7 @@ class Asked:
 
     kind: str
     text: str
-    features: tuple[float, float]
+    features: tuple[float, float, float]
     right: bool
 
 
@@ -77,12 +78,13 @@ def _likeliest(mentions: Mentions, question: FactQuestion) -> Asked | None:
         return None
     place = max(near)[1]
     own = found[place].text in told_in(question.fact.said)
-    features = (float(cosines[place]), float(idfs[place]))
+    lacking = float(seems_to_lack_form(text, found[place].text))
+    features = (float(cosines[place]), float(idfs[place]), lacking)
     return Asked(question.kind, text, features, own and question.kind in KINDS)
 
 
 def fitted(rows: Sequence[Asked]) -> list[float]:
-    """BIAS, NEAR and IDF."""
+    """BIAS, NEAR, IDF and LACKING."""
     flags = [float(row.right) for row in rows]
     return logistic([row.features for row in rows], flags, [1.0] * len(rows))
 
@@ -114,7 +116,7 @@ def main() -> None:
         shares = recalled(found, least)
         told = (f"{100 * shares[k][0]:.0f} / {100 * shares[k][1]:.0f}" for k in kinds)
         print(least, *told, sep=" | ")
-    print("BIAS, NEAR, IDF =", ", ".join(f"{value:.2f}" for value in fitted(rows)))
+    print("BIAS, NEAR, IDF, LACKING =", ", ".join(f"{value:.2f}" for value in fitted(rows)))
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate
 from operator import itemgetter
 from pathlib import Path
@@ -224,5 +225,7 @@ def _reach(falls: list[tuple[int, float]]) -> Callable[[int], float]:
     return reach
 
 
+@lru_cache(maxsize=1 << 16)
 def _key(ids: tuple[int, ...]) -> str:
+    """Stands for an example in the file; kept, because every lesson writes those of the whole memory."""
     return hashlib.blake2b(str(ids).encode(), digest_size=8).hexdigest()

@@ -365,6 +365,8 @@ class AnswerCheck:
             sure = max(sure, self._meant.likely)  # how sure the model is of it has a part in that
         elif sure is not None and fold(text) == self._latest:
             sure = max(sure, TAUGHT)
+        elif sure is not None and (told := self._back.likely) and fold(text) == fold(told.answer):
+            sure = max(sure, told.likely)  # the model itself says what he told
         last = len(self.told) == count - 1 - len(self.offered)
         if fold(answer.text) == NOT_KNOWN_FOLD and self.may_not_know and last and self.told:
             sure = max(sure or 0.0, of_not_knowing(self.told))

@@ -27,6 +27,7 @@ from torch import Tensor
 from engine.encoder import shipped_encoder
 from learning.journal.journal import Journal
 from learning.text.changes import repeats, tells_a_change
+from learning.text.kinds.told import ToldFact, tells_what_is_asked, what_is_told
 from learning.text.mention import (
     clauses,
     said_back,
@@ -40,17 +41,19 @@ from learning.text.questions.another import (
     of_somebody_else,
     tells_of_another,
 )
-from learning.text.questions.asked_for import lacks_form
+from learning.text.questions.asked_for import lacks_form, seems_to_lack_form
 
 NEWEST, MOST_TOLD = 2_000, 4_000
 """Most messages that are looked at, the newest, and most that these tell."""
 PIECE = 32
 """Messages per pass, some 80 ms."""
-BIAS, NEAR, IDF = -4.59, 5.83, 0.25
-"""Coefficients of how likely a question asks for a message: logistic regression on the cosine of the two, and
-on the summed inverse document frequency of the words that they share, in nats (the log of the number of all
-texts by the number of those that have the word). Fitted on the tuning half of people.jsonl by
-benchmarks.facts.mention_weighing."""
+BIAS, NEAR, IDF, LACKING = -4.41, 5.73, 0.25, -2.12
+"""Coefficients of how likely a question asks for a message: logistic regression on the cosine of the two; on
+the summed inverse document frequency of the words that they share, in nats (the log of the number of all
+texts by the number of those that have the word); and on whether it seems to lack what is asked for, a place
+for example. Fitted on the tuning half of people.jsonl by benchmarks.facts.mention_weighing."""
+OF_KIND = 0.9
+"""How likely a question asks for a message that is known to tell just what it asks for."""
 LEAST = 0.4
 """A message is said back if it is at least this likely that the question asks for it."""
 MOST = 3
@@ -76,6 +79,8 @@ class Mention:
     """Seconds since the epoch."""
     likely: float = 0.0
     """That the question asks for it, 0 to 1."""
+    of_kind: bool = False
+    """Whether it is known to tell just what is asked for (learning.text.kinds.told)."""
     doubted: bool = False
     """Whether the answer says that the question may ask for something else."""
 
@@ -98,6 +103,8 @@ class Mentions:
         """Content word -> folded texts."""
         self._vectors: dict[str, Tensor] = {}
         """Folded text -> [P, S], of the statement and its clauses."""
+        self._facts: dict[str, frozenset[ToldFact]] = {}
+        """Folded text -> what its clauses tell."""
         self._texts, self._having = 0, Counter[str]()
         """Number of texts, of the journal and common ones, and of those that have a word."""
 
@@ -122,6 +129,7 @@ class Mentions:
         self._having = Counter(chain.from_iterable(common))
         self._having.update({word: len(texts) for word, texts in words.items()})
         self._vectors = {text: v for text, v in self._vectors.items() if text in self._told}
+        self._facts = {text: facts for text, facts in self._facts.items() if text in self._told}
         self._mark = mark
 
     @cached_property
@@ -143,13 +151,15 @@ class Mentions:
             vectors = shipped_encoder().encode([*chain.from_iterable(parts)])
             rows = vectors.split([*map(len, parts)])
             self._vectors |= {text: v.clone() for text, v in zip(piece, rows, strict=True)}
+            facts = (frozenset(chain.from_iterable(map(what_is_told, own))) for own in parts)
+            self._facts |= dict(zip(piece, facts, strict=True))
         return bool(piece)
 
     def find(self, message: str, parts: Tensor, said: Iterable[str] = ()) -> list[Mention]:
         """At most MOST statements that may answer the message: the newest of the likeliest, then the others,
         the likeliest first. parts: vectors, [P, S], of the message and its sentences. said: the owner's
         messages in this talk, whose statements are not found. A statement without a vector is not found."""
-        return _newest_first(self._likely(message, message, parts, said))[:MOST]
+        return _newest_first(self._likely(message, message, parts, said=said))[:MOST]
 
     def changed(self, message: str, question: str, answer: str, since: float) -> Mention | None:
         """The statement after `since`, in seconds since the epoch, that tells a change of what was taught;
@@ -157,7 +167,8 @@ class Mentions:
         answers the message; such a statement is near to both. Raises CheckpointError if the encoder cannot be
         read."""
         taught = f"{question} {answer}"
-        found = self._likely(message, taught, shipped_encoder().encode([taught]))
+        vectors = shipped_encoder().encode([taught])
+        found = self._likely(message, taught, vectors, question=question)
         found = [one for one in found if one.when > since and one.likely >= LEAST_CHANGED]
         told = [one for one in found if tells_a_change(one.text, question, answer)]
         first = next(iter(_newest_first(told)), None)
@@ -166,23 +177,32 @@ class Mentions:
         return first
 
     def _likely(
-        self, message: str, text: str, parts: Tensor, said: Iterable[str] = ()
+        self,
+        message: str,
+        text: str,
+        parts: Tensor,
+        *,
+        said: Iterable[str] = (),
+        question: str | None = None,
     ) -> list[Mention]:
-        """All statements that may answer the message, the likeliest first. text, parts, said: as in
-        `evidence`."""
+        """All statements that may answer the message, the likeliest first. text: what they must be near to,
+        parts: its vectors, [P, S]. said: as of `find`. question: another one for the same."""
         if asks_in_general(message):
             return []
+        asked = {message, question or message}
         looked_at, cosines, idfs = self.evidence(text, parts, said)
-        likely = torch.sigmoid(BIAS + NEAR * cosines + IDF * idfs).tolist()
-        found = [
-            replace(mention, likely=one)
-            for mention, one in zip(looked_at, likely, strict=True)
-            if one >= LEAST
-            and not of_somebody_else(message, mention.text)
-            and not _of_another(message, mention.text)
-            and not lacks_form(message, mention.text)
-        ]
-        return sorted(found, key=lambda one: -one.likely)
+        sums = (BIAS + NEAR * cosines + IDF * idfs).tolist()
+        found = list[Mention]()
+        for mention, evidence in zip(looked_at, sums, strict=True):
+            told = self._facts[fold(mention.text)]
+            of_kind = any(tells_what_is_asked(one, told) for one in asked)
+            if not of_kind and _likelihood(evidence) < LEAST:
+                continue  # most of them, so the slower rules come after this
+            if not _of_something_else(message, mention.text):
+                evidence += LACKING * seems_to_lack_form(message, mention.text)
+                likely = max(_likelihood(evidence), OF_KIND * of_kind)
+                found.append(replace(mention, likely=likely, of_kind=of_kind))
+        return sorted((x for x in found if x.likely >= LEAST), key=lambda one: -one.likely)
 
     def evidence(
         self, message: str, parts: Tensor, said: Iterable[str] = ()
@@ -216,6 +236,17 @@ def _newest_first(found: list[Mention]) -> list[Mention]:
     as_likely = [one for one in found if one.likely >= found[0].likely - AS_LIKELY]
     first = max(as_likely, key=lambda one: (not _NOT.search(one.text), one.when))
     return [first, *(one for one in found if one is not first)]
+
+
+def _likelihood(evidence: float) -> float:
+    return 1.0 / (1.0 + math.exp(-evidence))
+
+
+def _of_something_else(message: str, told: str) -> bool:
+    """Whether a statement is about somebody else than the message, or lacks a number or a time."""
+    if of_somebody_else(message, told) or _of_another(message, told):
+        return True
+    return lacks_form(message, told)
 
 
 def _of_another(message: str, told: str) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from learning.teacher.mentions import Mention
-from learning.text.questions.another import speaks_of_owner
+from learning.text.questions.another import leaves_out_the_owner, speaks_of_owner
 from learning.text.questions.asking import asks_in_any_order
 
 MEANT = 0.7
@@ -44,10 +44,17 @@ class OwnersWords:
 
     @cached_property
     def likely(self) -> Mention | None:
-        """The first of these statements, if his message speaks of him and probably asks for it."""
-        if self.lesson_first() or not self.statements or not speaks_of_owner(self.message):
+        """The first of these statements, if his message is about him and probably asks for it."""
+        if self.lesson_first() or not self.statements or not self._of_owner(self.statements[0]):
             return None
         return self.statements[0] if self.statements[0].likely >= MEANT else None
+
+    def _of_owner(self, told: Mention) -> bool:
+        """Whether his message asks for something of his: it says so, or leaves it out ("What is the wifi
+        password?") where his statement is about that."""
+        if told.of_kind or speaks_of_owner(self.message):
+            return True
+        return leaves_out_the_owner(self.message, told.text, "")
 
     @cached_property
     def change(self) -> Mention | None:
@@ -61,8 +68,8 @@ class OwnersWords:
         only perhaps asks for, and then says so."""
         if self.likely or self.several or self.lesson_first() or not self.statements:
             return self.likely
-        speaks = speaks_of_owner(self.message)
-        return replace(self.statements[0], doubted=True) if speaks else None
+        first = self.statements[0]
+        return replace(first, doubted=True) if self._of_owner(first) else None
 
     def certainty(self, told: Mention) -> float | None:
         """Of a card that says this back, 0 to 1; None if it is only perhaps asked for."""

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from learning.text.kinds.recognise import Asked, what_is_asked
-from learning.text.normalise import fold
+from learning.text.normalise import fold, fold_word
 from learning.text.variations import careless
 
 _SMALL_WORDS = """
@@ -51,7 +51,7 @@ class Questions:
         self.texts = tuple(texts)
         self.places = {text: place for place, text in enumerate(self.texts)}
         """Text -> its place in `texts`."""
-        self.words = [frozenset(fold(word) for word in text.split()) for text in self.texts]
+        self.words = [frozenset(map(fold_word, text.split())) for text in self.texts]
         self.counts = Counter(word for words in self.words for word in words)
         """Number of texts that contain each word."""
         self.frames = [text for text in self.texts if _slots(text.split())]
@@ -158,7 +158,7 @@ def _rarest(groups: list[list[str]], *seen: Counter[str]) -> int:
 
 def _slots(frame: list[str]) -> list[int]:
     """Indexes of a frame's content words; empty if the frame has no function word or is too long."""
-    own = [place for place, word in enumerate(frame) if fold(word) not in _SMALL]
+    own = [place for place, word in enumerate(frame) if fold_word(word) not in _SMALL]
     return own if len(frame) <= _LONGEST and len(own) < len(frame) else []
 
 
@@ -169,7 +169,7 @@ def _splice(carried: _Carried, frame: list[str], rng: random.Random) -> str:
     for place, word in enumerate(frame):
         if place in slots:
             words.append(parts.pop(0))
-        elif place not in own or rng.random() < (_WHOSE if fold(word) in _PRONOUNS else _KEPT):
+        elif place not in own or rng.random() < (_WHOSE if fold_word(word) in _PRONOUNS else _KEPT):
             words.append(word)
     for part in parts:  # the frame has one slot
         words.insert(rng.choice((0, len(words))), part)

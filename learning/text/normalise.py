@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 
 _SIGNS = "*/#%"
 """Kept, as symbols are: they tell one sum, one name from another ("9*3", "C#")."""
@@ -30,6 +31,12 @@ def fold(text: str) -> str:
     kept = " - ".join(part.translate(_KEPT) for part in _MINUS.split(folded))
     words = " ".join(kept.split()).replace(" / ", "/")
     return words or " ".join(folded.split())
+
+
+@lru_cache(maxsize=1 << 16)
+def fold_word(word: str) -> str:
+    """`fold` of a single word, kept: a memory has the same few thousand words again and again."""
+    return fold(word)
 
 
 def uncapitalised(text: str) -> str:

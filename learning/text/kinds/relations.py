@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -16,11 +17,14 @@ from learning.text.kinds.articles import with_article
 
 FOLDER = Path(__file__).parent
 _FRAMES, _VALUES = "frames.txt", "values.txt"
+_FILES = (_FRAMES, "facts.txt", "personal.txt", "general.txt", "told.txt")
 BLANK = re.compile(r"\{(a )?(\w+)\}|<(\w+)>")
 """A blank of a frame: a slot or pronoun, with "a " before it if its article is wanted, or a verb."""
 _FORMS = {"be": ("am", "are", "is"), "was": ("was", "were", "was"), "have": ("have", "have", "has")}
 _KINDS_OF_LINES = set("tqQpyah")
-_HEADER = re.compile(r"= +(\S+) +(me|any|none)((?: +[A-Z]:\S+)*)( +one)? *")
+_SLOTS = r"((?: +[A-Z]:\S+)*)"
+_HEADER = re.compile(rf"= +(\S+) +(me|any|none){_SLOTS}( +one)? *")
+_MORE = re.compile(rf"\+ +(\S+){_SLOTS} *")
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,8 @@ class QuestionKind:
     """Letter -> list of values; `*`: any phrase."""
     lines: Mapping[str, tuple[str, ...]] = field(hash=False)
     """t, q, p, y, a, h -> frames. Q: those frames of q whose right answer may be another one."""
+    told_slots: Mapping[str, str] = field(hash=False)
+    """Further slots, of lines t alone."""
     one: bool
     """A question of the kind has one right answer at a time, for the same person and thing. False: it may
     have several side by side."""
@@ -90,13 +96,21 @@ def kinds_of_facts() -> tuple[QuestionKind, ...]:
     return tuple(read_relations(FOLDER / _FRAMES))
 
 
+@cache
+def kinds() -> tuple[QuestionKind, ...]:
+    """All kinds of questions, those of facts first."""
+    return tuple(read_relations(*(FOLDER / name for name in _FILES)))
+
+
 def read_relations(*files: Path) -> Iterator[QuestionKind]:
-    """The relations of the files, in their order. `+ name` adds lines to a relation that stood before.
+    """The relations of the files, in their order. `+ name` adds lines to a relation that stood before, and
+    perhaps slots for its lines t.
 
     Raises ValueError if the header of a relation is malformed.
     """
     heads = dict[str, re.Match[str]]()
     lines = dict[str, dict[str, list[str]]]()
+    more = defaultdict[str, dict[str, str]](dict)
     here = dict[str, list[str]]()
     for file in files:
         for number, line in enumerate(file.read_text("utf-8").splitlines(), 1):
@@ -106,20 +120,27 @@ def read_relations(*files: Path) -> Iterator[QuestionKind]:
                 heads[head[1]] = head
                 here = lines[head[1]] = {}
             elif kind == "+":
-                here = lines[text.strip()]
+                head = _header(line, f"{file.name}, line {number}", _MORE)
+                here = lines[head[1]]
+                more[head[1]] |= _slots(head[2])
             elif kind in _KINDS_OF_LINES:
                 for each in {kind, kind.lower()}:
                     here.setdefault(each, []).append(text)
     for name, found in lines.items():
         frames = {kind: tuple(dict.fromkeys(texts)) for kind, texts in found.items()}
         _, who, slots, one = heads[name].groups()
-        listed = {slot[0]: slot[2:] for slot in slots.split()}
-        yield QuestionKind(name, who, listed, frames, one is not None)
+        yield QuestionKind(name, who, _slots(slots), frames, more[name], one is not None)
 
 
-def _header(line: str, place: str) -> re.Match[str]:
-    """Name, who, slots and `one` of the line that a relation begins with."""
-    found = _HEADER.fullmatch(line)
+def _slots(listed: str) -> dict[str, str]:
+    """Letter -> list of values, of the slots in a header."""
+    return {slot[0]: slot[2:] for slot in listed.split()}
+
+
+def _header(line: str, place: str, form: re.Pattern[str] = _HEADER) -> re.Match[str]:
+    """Name, who, slots and `one` of the line that a relation begins with, or name and slots of one that adds
+    to a relation."""
+    found = form.fullmatch(line)
     if found is None:
         raise ValueError(
             f'{place}: "{line}" is no header. Write "= name who", who being me, any or none, '

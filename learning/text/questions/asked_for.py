@@ -189,6 +189,16 @@ def lacks_form(message: str, text: str) -> bool:
     return not any(has_form(text.lower(), form) for form in wanted.forms)
 
 
+def seems_to_lack_form(message: str, text: str) -> bool:
+    """Whether the message asks for a person, a place, a time or the like, and the rules find none in the
+    text. Weaker than `lacks_form`: people and places may be told in any words."""
+    forms = asked_for(message).forms
+    if not forms or "anything" in forms:
+        return False
+    asked = " ".join(content_words(message) & content_words(text))
+    return not any(has_form(text, form, asked) for form in forms)
+
+
 def _stands_in(word: str, words: Iterable[str]) -> bool:
     """Whether one of a text's content words is this word, or begins like it: "operate", "operation"."""
     own = content_words(word) or {word}

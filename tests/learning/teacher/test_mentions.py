@@ -14,7 +14,7 @@ from learning.lessons.learner import Learner
 from learning.protocol.records import Ask, Lesson, Turn
 from learning.teacher import mentions as module
 from learning.teacher import recall as recall_module
-from learning.teacher.mentions import LEAST_CHANGED, Mentions
+from learning.teacher.mentions import LEAST_CHANGED, OF_KIND, Mentions
 from learning.teacher.recall import LessonRecall
 from learning.text.mention import said_back
 from personality.book import read_book, shipped_book_path
@@ -64,6 +64,35 @@ def test_what_was_told_is_found_in_other_words(journal: Journal) -> None:
 def test_what_is_asked_of_somebody_else_is_not_answered(journal: Journal, message: str) -> None:
     say(journal, SISTER)
     assert found(journal, ASKED) and not found(journal, message)
+
+
+def test_a_statement_of_the_kind_that_is_asked_for_is_likely(journal: Journal) -> None:
+    nurse, home = "I work as a nurse at the county hospital", "we moved to Bergen in spring"
+    say(journal, SISTER, nurse, home)
+    mentions = Mentions(journal, lambda: COMMON)
+    while mentions.step():
+        pass
+    for message, told in (("What do I do for a living?", nurse), ("Where do I live?", home)):
+        first = mentions.find(message, shipped_encoder().encode([message]))[0]
+        assert (first.text, first.of_kind) == (told, True) and first.likely >= OF_KIND
+    message = "What is my brother's job?"
+    assert not any(x.of_kind for x in mentions.find(message, shipped_encoder().encode([message])))
+
+
+def test_a_statement_without_what_is_asked_for_is_less_likely(journal: Journal) -> None:
+    place, no_place = (
+        "I play football in the park by the river",
+        "I play football every single week",
+    )
+    message, likely = "Where do I play football?", dict[str, float]()
+    for text in (place, no_place):
+        say(journal, text)
+    mentions = Mentions(journal, lambda: COMMON)
+    while mentions.step():
+        pass
+    for one in mentions.find(message, shipped_encoder().encode([message])):
+        likely[one.text] = one.likely
+    assert likely[place] > 0.7 > likely.get(no_place, 0.0)
 
 
 def test_one_sentence_may_tell_of_somebody_else(journal: Journal) -> None:

@@ -17,7 +17,7 @@ from learning.teacher.known import Known
 from learning.teacher.mentions import Mention
 from learning.teacher.owners_words import OwnersWords
 from learning.teacher.recall import Recalled
-from tests.learning.teacher.test_answer_check import SURE, TAUGHT, answer
+from tests.learning.teacher.test_answer_check import SURE, TAUGHT, UNSURE, answer
 
 NOW = Mention("my dog is called Rex now", 1.0, 0.8)
 ASKED = TAUGHT.prompt[0].text
@@ -85,3 +85,26 @@ def test_each_search_is_done_once() -> None:
         told = words.instead_of_guess
         assert told and told.doubted and words.certainty(told) is None
     assert sorted(done) == ["change", "statements"]
+
+
+@pytest.mark.parametrize(
+    ("message", "told", "likely"),
+    [
+        ("my dog, what's he called", NOW, True),
+        ("the spare key, where is it", Mention("I keep the spare key in a pot", 1.0, 0.8), True),
+        ("what is the wifi password", Mention("the wifi password is b", 1.0, 0.8, True), True),
+        ("what is the capital of Peru", Mention("we flew to Peru", 1.0, 0.8), False),
+        ("my dog, what's he called", replace(NOW, likely=0.6), False),
+    ],
+)
+def test_what_is_probably_asked_for_is_about_the_owner(
+    message: str, told: Mention, likely: bool
+) -> None:
+    words = OwnersWords(message, True, lambda: [told], lambda: None, lambda: False, lambda _: True)
+    assert (words.likely == told) == likely
+
+
+def test_the_models_own_words_are_as_sure_as_what_he_told() -> None:
+    check = AnswerCheck((Turn("user", ASKED),), Known.of((), ()), True, mentioned=lambda: [NOW])
+    check.standards(load_tokenizer(SHIPPED / "10m"), 64)
+    assert check.shown(answer(TEXT, UNSURE), 5) == (TEXT, 0.8)

@@ -12,10 +12,9 @@ from learning.text.kinds.recognise import (
     asked_as,
     asks_for_another,
     asks_the_same,
-    kinds,
     recognise,
 )
-from learning.text.kinds.relations import OWNER, Filling, SlotValue, listed_values
+from learning.text.kinds.relations import OWNER, Filling, SlotValue, kinds, listed_values
 from learning.text.normalise import fold
 
 

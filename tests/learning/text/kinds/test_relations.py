@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from learning.text.kinds.articles import with_article
-from learning.text.kinds.recognise import kinds
 from learning.text.kinds.relations import (
     BLANK,
     FOLDER,
@@ -18,6 +17,7 @@ from learning.text.kinds.relations import (
     Filling,
     QuestionKind,
     SlotValue,
+    kinds,
     kinds_of_facts,
     listed_values,
     read_relations,
@@ -65,11 +65,12 @@ def test_blanks_are_those_of_the_kind(everything: tuple[QuestionKind, ...]) -> N
     faults = []
     for relation in everything:
         assert relation.who in ("me", "any", "none"), relation.name
-        for kind in "qp":
+        for kind in "qpt":
+            slots = {*relation.slots, *(relation.told_slots if kind == "t" else ())}
             for line in relation.lines.get(kind, ()):
                 found = {blank[2] for blank in BLANK.finditer(line) if blank[2]}
                 about = {blank for blank in found if blank.casefold() in _PEOPLE}
-                if found - about - {*relation.slots} or (about and relation.who != "any"):
+                if found - about - slots or (about and relation.who != "any"):
                     faults.append((relation.name, line))
                 if re.search(r"[{}<>]", BLANK.sub("", line)) or line != line.strip():
                     faults.append((relation.name, line))
@@ -92,11 +93,14 @@ def test_lines_can_be_added_to_a_kind_that_stood_before(tmp_path: Path) -> None:
     first, more = tmp_path / "first.txt", tmp_path / "more.txt"
     first.write_text("# a comment\n= boat me K:* X:first\nq What is my {K}?\np Where?\n", "utf-8")
     more.write_text(
-        "+ boat\nq Which {K} is mine?\nq What is my {K}?\n= tea none\nq Tea?\n", "utf-8"
+        "+ boat Y:*\nq Which {K} is mine?\nq What is my {K}?\nt It is {Y}.\n= tea none\nq Tea?\n",
+        "utf-8",
     )
     boat, tea = read_relations(first, more)
     assert boat.slots == {"K": "*", "X": "first"}
-    assert boat.lines == {"q": ("What is my {K}?", "Which {K} is mine?"), "p": ("Where?",)}
+    assert boat.told_slots == {"Y": "*"}, "for lines t alone"
+    asked = ("What is my {K}?", "Which {K} is mine?")
+    assert boat.lines == {"q": asked, "p": ("Where?",), "t": ("It is {Y}.",)}
     assert (tea.name, tea.who, tea.slots) == ("tea", "none", {})
 
 

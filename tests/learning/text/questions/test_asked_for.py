@@ -7,7 +7,14 @@ import random
 import pytest
 
 from learning.text.lives import lives
-from learning.text.questions.asked_for import AskedFor, asked_for, fits, has_form, lacks_form
+from learning.text.questions.asked_for import (
+    AskedFor,
+    asked_for,
+    fits,
+    has_form,
+    lacks_form,
+    seems_to_lack_form,
+)
 
 NAME = ("What is my sister called?", "Your sister is called Ingrid.")
 COLOUR = ("What colour is our car?", "Your car is turquoise.")
@@ -181,3 +188,10 @@ def test_a_text_may_lack_what_is_asked_for(message: str, lacks: bool) -> None:
 def test_a_time_may_be_told_in_many_words() -> None:
     assert not lacks_form("When do I get up?", "I get up early")
     assert not lacks_form("When did I learn to swim?", "I learned to swim AS A TEENAGER")
+
+
+def test_a_place_or_a_person_may_seem_to_be_lacking() -> None:
+    assert seems_to_lack_form("Where do I play football?", "I play football every week")
+    assert not seems_to_lack_form("Where do I play football?", "I play football in the park")
+    assert seems_to_lack_form("Who did my sister marry?", "my sister got married at last")
+    assert not seems_to_lack_form("What does my sister like?", "my sister loves cake")

@@ -1,0 +1,126 @@
+"""Recognises what kind of fact the owner tells in passing, so that it can answer a question for just that.
+
+    told = what_is_told("I work as a nurse at the county hospital")
+    tells_what_is_asked("What do I do for a living?", told)  # True
+
+The lines `t` of the lists serve as patterns, as the lines `q` do for questions. A clause tells a fact if it
+begins with such a line and ends there, or goes on with a word like "at" or "since". Imports no torch. Left
+out: statements in words that no line has.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+
+from learning.text.kinds.matching import Node, all_readings, blanks_of, takes_all, tree, words_of
+from learning.text.kinds.recognise import what_is_asked
+from learning.text.kinds.relations import BLANK, QuestionKind, kinds
+from learning.text.kinds.words import CountedWord, counted_text
+from learning.text.normalise import fold
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_AFTER = _words("""at in on with for from since because when who which so but to every last this near by as
+until after before although where whose together next""")
+"""Words with which a clause goes on behind what it tells."""
+_BESIDE = _words("now also just actually really still currently already recently finally nowadays")
+"""Words that a clause may have anywhere."""
+_OPENING = re.compile(
+    r"(?:(?:and|but|so|also|now|then|anyway|actually|well|yes|no|today|yesterday|these days|last \w+)\b,? )+",
+    re.IGNORECASE,
+)
+_ARTICLE = re.compile(r"^(?:the|my|a) ")
+_WIDER = {"pet_name": "thing_name", "pet_age": "thing_age", "pet_coat": "thing_colour"}
+"""Kind -> a kind of the same facts about anything."""
+_SAYS_LITTLE = _words("""a an the i my me am is are was were be have has had do does love like hate own want
+see take get make go call this that it here there always hi by way all we our her his everything best most so
+yes""")
+"""Words of a line that do not tell its kind."""
+
+
+@dataclass(frozen=True)
+class ToldFact:
+    """What a clause tells, read in one way."""
+
+    kind: str
+    person: str
+    """Whom it is about, as it counts; empty: the owner."""
+    things: frozenset[tuple[str, str]]
+    """(slot, what fills it)."""
+
+    def answers(self, wanted: ToldFact) -> bool:
+        """Whether this is of the wanted kind, person and things; it may tell of more."""
+        if self.kind not in (wanted.kind, _WIDER.get(wanted.kind)):
+            return False
+        return _names(self.person, wanted.person) and all(
+            any(slot == letter and _names(text, asked) for slot, text in self.things)
+            for letter, asked in wanted.things
+        )
+
+
+def tells_what_is_asked(message: str, told: Collection[ToldFact]) -> bool:
+    """Whether one of these facts is known to be what the message asks for, of the same person and thing."""
+    asked = what_is_asked(message) if told else frozenset()
+    for kind, of_vidya, person, things in asked:
+        wanted = ToldFact(kind, person, frozenset(things))
+        if not of_vidya and any(fact.answers(wanted) for fact in told):
+            return True
+    return False
+
+
+def _names(told: str, asked: str) -> bool:
+    """Whether what is told of is what is asked about: "sister clara" is "sister"."""
+    told, asked = (_ARTICLE.sub("", text) for text in (told, asked))
+    return told == asked or (
+        bool(asked) and told.startswith(f"{asked} ") and told[len(asked) + 1 :].isalpha()
+    )
+
+
+@lru_cache(maxsize=1 << 13)
+def what_is_told(clause: str) -> frozenset[ToldFact]:
+    """What a clause tells, one fact for each way to read it; empty if it is in words that no line has. Takes
+    a millisecond or two."""
+    plain = _OPENING.sub("", clause, count=1) if _OPENING.match(clause) else clause
+    words = [word for word in words_of(plain) if word.text not in _BESIDE]
+    found = set[ToldFact]()
+    for begun in _beginnings(words):
+        for _, one in all_readings(_statements(), begun, folded=True):
+            things = {letter: counted_text(value.text) for letter, value in one.slots.items()}
+            if not one.told:
+                person = counted_text(one.person.text)
+                found.add(ToldFact(one.relation.name, person, frozenset(things.items())))
+    return frozenset(found)
+
+
+def _beginnings(words: Sequence[CountedWord]) -> Iterator[Sequence[CountedWord]]:
+    """The words, and those before each word with which a clause may go on."""
+    yield words
+    for at in range(2, len(words)):
+        if words[at].text in _AFTER:
+            yield words[:at]
+
+
+@cache
+def _statements() -> Node:
+    return tree(found for kind in kinds() for found in _lines(kind))
+
+
+def _lines(kind: QuestionKind) -> Iterator[tuple[QuestionKind, str]]:
+    """The lines t of a kind that tell it, each with the kind's slots that it has."""
+    for line in kind.lines.get("t", ()):
+        letters = {blank[2] for blank in blanks_of(line)}
+        slots = {k: v for k, v in {**kind.slots, **kind.told_slots}.items() if k in letters}
+        if _tells(line) or not any(map(takes_all, slots.values())):
+            yield replace(kind, slots=slots), line
+
+
+def _tells(line: str) -> bool:
+    """Whether a line has a word beside its blanks that few others have, so that any phrase may fill these."""
+    words = fold(BLANK.sub(lambda found: found[3] or "", line)).split()
+    return not _SAYS_LITTLE.issuperset(words)
