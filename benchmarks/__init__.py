@@ -35,6 +35,7 @@ BENCHMARKS: dict[str, str] = {
     "inventions": "recall of taught facts after ten unjudged inventions in the same conversation",
     "offers": "taught facts in other words with lessons offered among the answers; untaught questions",
     "mentions": "facts that were only said in earlier talks: said back as an answer to later questions",
+    "everyday": "100 plain facts said in passing, asked for days later in ordinary words",
     "said_and_taught": "taught facts that the owner also said: asked before and after he says them",
     "told_apart": "answers that were taught for another question, with and without the rules against them",
     "recall": "taught facts in other words with the recalled lesson as context; untaught questions",
