@@ -129,8 +129,8 @@ def parts(result: dict[str, Any]) -> list[str]:
     return [
         CRITERION,
         f"{result['model']}, {result['facts']} facts, said and never taught; seed {result['seed']}; recall "
-        "and offers on, as in the app. A right answer has the fact's key; for the last two kinds none should. "
-        "In percent.",
+        "and offers on, as in the app. A right answer has the key; for the last two kinds none should have "
+        "it. In percent.",
         table(head, rows),
         f"Of the openings of `data/talk.jsonl` {percent(result['openings'])} % got something said back as "
         "the one answer.",
