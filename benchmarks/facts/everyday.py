@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -28,7 +29,7 @@ from learning.text.key import read_key
 
 TITLE = "Everyday facts that were only said"
 NAME = "everyday"
-EVERYDAY = DATA / "everyday.jsonl"
+EVERYDAY, TUNING = DATA / "everyday.jsonl", DATA / "everyday_tune.jsonl"
 COUNT_VARIABLE = "VIDYA_EVERYDAY_FACTS"
 QUICK = 2
 ASKED = {"plain": "plainly", "other": "in other words", "careless": "carelessly typed"}
@@ -49,19 +50,18 @@ class EverydayFact:
     """(kind, question), with the words that a right answer has, or one that gives the fact unasked."""
 
 
-def read_everyday() -> list[EverydayFact]:
-    """Raises DataError for a line that is none."""
-    found = []
-    for number, row in parse(EVERYDAY.read_bytes(), EVERYDAY.name, "mend the line"):
+def read_everyday(path: Path | None = None) -> list[EverydayFact]:
+    """path: None for the facts that are measured. Raises DataError for a line that is none."""
+    path, found = path or EVERYDAY, list[EverydayFact]()
+    for number, row in parse(path.read_bytes(), path.name, "mend the line"):
         try:
             key = read_key(row["key"])
             kinds = [*zip(ASKED, row["asked"], strict=True), *((k, row[k]) for k in UNTOLD)]
             asked = tuple((kind, Asked(text, key)) for kind, text in kinds)
             found.append(EverydayFact(row["said"], asked))
         except (KeyError, TypeError, ValueError) as error:
-            raise DataError(
-                f"{EVERYDAY.name}:{number}: no fact ({error})", "mend the line"
-            ) from error
+            what = f"{path.name}:{number}: no fact ({error})"
+            raise DataError(what, "mend the line") from error
     return found
 
 

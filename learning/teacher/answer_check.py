@@ -53,8 +53,9 @@ from learning.teacher.recall import NEAREST, Recalled
 from learning.text.comfort import CRISIS, in_danger, in_need, in_place
 from learning.text.content import content_words
 from learning.text.flaws import broken, chunks, mended, seams
+from learning.text.kinds.told import asks_or_names
 from learning.text.normalise import fold
-from learning.text.questions.asking import asks_in_any_order, asks_in_english, stands_alone
+from learning.text.questions.asking import asks_in_english, stands_alone
 from learning.text.questions.other_person import other_person
 from learning.text.questions.yes_or_no import asks_yes_or_no
 
@@ -131,7 +132,7 @@ class AnswerCheck:
     def may_not_know(self) -> bool:
         """True if "I do not know" may be right: a question for which nothing was taught, or whose lesson
         waits to be learned and cannot be offered."""
-        if self._in_need or not asks_in_any_order(self._said[-1]):
+        if self._in_need or not asks_or_names(self._said[-1]):
             return False
         waits = fold(self._said[-1]) in self.known.waiting and not (self.recalled or self._meant)
         return waits or not self._answers

@@ -27,7 +27,7 @@ from torch import Tensor
 from engine.encoder import shipped_encoder
 from learning.journal.journal import Journal
 from learning.text.changes import repeats, tells_a_change
-from learning.text.kinds.told import ToldFact, tells_what_is_asked, what_is_told
+from learning.text.kinds.told import Statement
 from learning.text.mention import (
     clauses,
     said_back,
@@ -47,14 +47,17 @@ NEWEST, MOST_TOLD = 2_000, 4_000
 """Most messages that are looked at, the newest, and most that these tell."""
 PIECE = 32
 """Messages per pass, some 80 ms."""
-BIAS, NEAR, IDF, LACKING = -4.41, 5.73, 0.25, -2.12
+BIAS, NEAR, IDF, LACKING, WHOLE = -4.31, 5.51, 0.2, -1.6, 1.4
 """Coefficients of how likely a question asks for a message: logistic regression on the cosine of the two; on
 the summed inverse document frequency of the words that they share, in nats (the log of the number of all
-texts by the number of those that have the word); and on whether it seems to lack what is asked for, a place
-for example. Fitted on the tuning half of people.jsonl by benchmarks.facts.mention_weighing."""
+texts by the number of those that have the word); on whether it seems to lack what is asked for, a place for
+example; and on whether it has all content words of the question. benchmarks.facts.mention_weighing fitted
+them on the tuning half of people.jsonl and on everyday_tune.jsonl."""
 OF_KIND = 0.9
 """How likely a question asks for a message that is known to tell just what it asks for."""
-LEAST = 0.4
+OF_OTHER_KIND = 0.7
+"""Factor on how likely it is that a message is asked for which is known to tell something else."""
+LEAST = 0.35
 """A message is said back if it is at least this likely that the question asks for it."""
 MOST = 3
 """Most that are said back to one question."""
@@ -103,7 +106,7 @@ class Mentions:
         """Content word -> folded texts."""
         self._vectors: dict[str, Tensor] = {}
         """Folded text -> [P, S], of the statement and its clauses."""
-        self._facts: dict[str, frozenset[ToldFact]] = {}
+        self._facts: dict[str, Statement] = {}
         """Folded text -> what its clauses tell."""
         self._texts, self._having = 0, Counter[str]()
         """Number of texts, of the journal and common ones, and of those that have a word."""
@@ -151,8 +154,7 @@ class Mentions:
             vectors = shipped_encoder().encode([*chain.from_iterable(parts)])
             rows = vectors.split([*map(len, parts)])
             self._vectors |= {text: v.clone() for text, v in zip(piece, rows, strict=True)}
-            facts = (frozenset(chain.from_iterable(map(what_is_told, own))) for own in parts)
-            self._facts |= dict(zip(piece, facts, strict=True))
+            self._facts |= dict(zip(piece, map(Statement.of, parts), strict=True))
         return bool(piece)
 
     def find(self, message: str, parts: Tensor, said: Iterable[str] = ()) -> list[Mention]:
@@ -195,12 +197,16 @@ class Mentions:
         found = list[Mention]()
         for mention, evidence in zip(looked_at, sums, strict=True):
             told = self._facts[fold(mention.text)]
-            of_kind = any(tells_what_is_asked(one, told) for one in asked)
-            if not of_kind and _likelihood(evidence) < LEAST:
+            of_kind = any(map(told.tells, asked))
+            if not of_kind and _likelihood(evidence + WHOLE) < LEAST:
                 continue  # most of them, so the slower rules come after this
-            if not _of_something_else(message, mention.text):
-                evidence += LACKING * seems_to_lack_form(message, mention.text)
-                likely = max(_likelihood(evidence), OF_KIND * of_kind)
+            if not of_something_else(message, mention.text):
+                lacking, whole = lacking_and_whole(message, mention.text)
+                likely = _likelihood(evidence + LACKING * lacking + WHOLE * whole)
+                if of_kind:
+                    likely = max(likely, OF_KIND)
+                elif told.tells_something_else(message):
+                    likely *= OF_OTHER_KIND
                 found.append(replace(mention, likely=likely, of_kind=of_kind))
         return sorted((x for x in found if x.likely >= LEAST), key=lambda one: -one.likely)
 
@@ -242,7 +248,14 @@ def _likelihood(evidence: float) -> float:
     return 1.0 / (1.0 + math.exp(-evidence))
 
 
-def _of_something_else(message: str, told: str) -> bool:
+def lacking_and_whole(message: str, told: str) -> tuple[float, float]:
+    """What LACKING and WHOLE are for: 0 or 1."""
+    asked = asked_words(message)
+    whole = bool(asked) and asked <= asked_words(told)
+    return float(seems_to_lack_form(message, told)), float(whole)
+
+
+def of_something_else(message: str, told: str) -> bool:
     """Whether a statement is about somebody else than the message, or lacks a number or a time."""
     if of_somebody_else(message, told) or _of_another(message, told):
         return True

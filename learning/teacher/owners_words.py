@@ -12,12 +12,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from learning.teacher.mentions import Mention
-from learning.text.questions.another import leaves_out_the_owner, speaks_of_owner
-from learning.text.questions.asking import asks_in_any_order
+from learning.text.kinds.told import asks_or_names
+from learning.text.questions.another import (
+    asked_words,
+    leaves_out_the_owner,
+    speaks_of_owner,
+)
 
 MEANT = 0.7
-"""What is at least this likely to be asked for may be the answer: a lesson, however far it is, or the owner's
-words."""
+"""A lesson that is at least this likely to be asked for may be the answer, however far it is."""
+PROBABLE = 0.6
+"""The same for the owner's words."""
 
 
 @dataclass
@@ -39,7 +44,7 @@ class OwnersWords:
     @cached_property
     def statements(self) -> Sequence[Mention]:
         """What the owner told earlier and his message may ask for."""
-        found = self.find() if asks_in_any_order(self.message) else ()
+        found = self.find() if asks_or_names(self.message) else ()
         return [one for one in found if self.fits(one.answer)]
 
     @cached_property
@@ -47,19 +52,21 @@ class OwnersWords:
         """The first of these statements, if his message is about him and probably asks for it."""
         if self.lesson_first() or not self.statements or not self._of_owner(self.statements[0]):
             return None
-        return self.statements[0] if self.statements[0].likely >= MEANT else None
+        return self.statements[0] if self.statements[0].likely >= PROBABLE else None
 
     def _of_owner(self, told: Mention) -> bool:
-        """Whether his message asks for something of his: it says so, or leaves it out ("What is the wifi
-        password?") where his statement is about that."""
+        """Whether his message asks for something of his: it says so, or leaves it out where his statement is
+        about that, or has all that it asks about ("Who services the boiler?")."""
         if told.of_kind or speaks_of_owner(self.message):
+            return True
+        if asked_words(self.message) <= asked_words(told.text):
             return True
         return leaves_out_the_owner(self.message, told.text, "")
 
     @cached_property
     def change(self) -> Mention | None:
         """The newer statement that tells a change of the lesson which answers the message."""
-        told = self.find_change() if asks_in_any_order(self.message) else None
+        told = self.find_change() if asks_or_names(self.message) else None
         return told if told and self.fits(told.answer) else None
 
     @cached_property

@@ -13,8 +13,9 @@ from functools import lru_cache
 from learning.text.comfort import in_danger
 from learning.text.content import content_words
 from learning.text.flaws import sentences_of
+from learning.text.kinds.told import asks_or_names
 from learning.text.normalise import fold
-from learning.text.questions.asking import asks_in_any_order
+from learning.text.questions.asking import without_opening
 from learning.text.questions.yes_or_no import unsure
 
 LONGEST = 30
@@ -130,10 +131,10 @@ def _whole(sentences: list[str]) -> list[str]:
 def _tells(sentence: str) -> bool:
     """Whether a sentence states something: it asks nothing and orders nothing, behind its opening too ("Ok so
     what colour is my car", "Vidya, where is my bike")."""
-    said = _OPENING.sub("", sentence)
+    said = without_opening(sentence)
     called = _TO_SOMEBODY.match(said)
     pieces = [sentence, said, *([called[1]] if called else [])]
-    if any(_MAY_BE.match(one) or _FOR_VIDYA.match(one) or asks_in_any_order(one) for one in pieces):
+    if any(_MAY_BE.match(one) or _FOR_VIDYA.match(one) or asks_or_names(one) for one in pieces):
         return False
     return not _UNFINISHED.search(said)
 
@@ -173,11 +174,6 @@ _BEGINS = re.compile(
     r"[A-Z]|(?:my|our|i|i['\u2019]?m|the|we|she|he|it|they|what|who|where|when|why|how|which|is|do|does|am|are|can)\b"
 )
 """How a line begins if it is a new sentence."""
-_OPENING = re.compile(
-    r"^(?:(?:ok(?:ay)?|hey|hi|hello|um+|uh|er+m?|well|and|so|but|please|listen|vidya|now|then|right|oh|yes|no"
-    r"|good (?:morning|evening|afternoon)|lol|btw|by the way)\b[,!:]? )+",
-    re.IGNORECASE,
-)
 _TO_SOMEBODY = re.compile(
     r"(?!(?:my|our|the|his|her|their|an?)\b)(?:[\w'\u2019]+ )?[\w'\u2019]+[,:] ([^,]+)$",
     re.IGNORECASE,

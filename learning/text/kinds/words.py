@@ -20,6 +20,7 @@ RELATIVES = {
 _SHORT_FORMS = {
     **{f"{word}s": f"{word} is" for word in ("what", "who", "where", "when", "how", "that")},
     **{f"{word}re": f"{word} are" for word in ("what", "who", "where", "you")},
+    **{f"{word}d": f"{word} did" for word in ("what", "who", "where", "when", "how")},
     "im": "i am",
     "ive": "i have",
     "youve": "you have",
@@ -39,8 +40,27 @@ _AFTER_WE = {("are", "i"): "am", ("were", "i"): "was", ("i", "are"): "am", ("i",
 """Two words -> what the verb of them becomes where "we" counts as "I"."""
 _AROUND = '?!.,;:"()'
 """Punctuation that stands around words."""
+_AHEAD = frozenset(
+    [
+        "hey",
+        "hi",
+        "hello",
+        "yo",
+        "ok",
+        "okay",
+        "um",
+        "uh",
+        "erm",
+        "well",
+        "and",
+        "so",
+        "oh",
+        "please",
+        "vidya",
+    ]
+)
 _BEHIND = ("please", "again", "vidya")
-"""Words that may stand behind any question."""
+"""Words that may stand before and behind any question."""
 _PREFIXES = """
 do you know|do you remember|do you recall|do you still know|do you still remember
 can you tell me|could you tell me|will you tell me|would you tell me|please tell me|let me know
@@ -81,6 +101,8 @@ def counted(text: str) -> list[CountedWord]:
             words[at] = replace(words[at], text=verb)
     while len(words) > 2 and words[-1].text in _BEHIND:
         words.pop()
+    while len(words) > 3 and words[0].text in _AHEAD:
+        words.pop(0)
     start = _indirect(words)
     first, second = ([word.text for word in words[start : start + 2]] + ["", ""])[:2]
     if first in _PREPOSITIONS and second == "what":

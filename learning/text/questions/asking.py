@@ -15,12 +15,18 @@ _ASKS = re.compile(
     r"|(?:what|who|where|which)(?: [\w'-]+)* (?:has|have) .+"  # what name has my dog
     r"|(?:what|how) about .+|what happen(?:ed|s) .+"
     r"|(?:what|who|where|when|how)'?s .+"  # whats my name
+    r"|(?:what|who|where|when|how)'?d .+"  # where'd I park
     rf"|{IS} .+"  # do you know me
     r"|(?:please |can you |could you |would you )*(?:tell|give|show) (?:me|us) .+"
     r"|(?:please )?(?:say|name|guess|describe) (?!of\b).+",
     re.IGNORECASE,
 )
 
+_OPENING = re.compile(
+    r"^(?:(?:ok(?:ay)?|hey|hi|hello|yo|um+|uh|er+m?|well|and|so|but|please|listen|vidya|now|then|right|oh|yes|no"
+    r"|good (?:morning|evening|afternoon)|lol|btw|by the way)\b[,!:]? )+",
+    re.IGNORECASE,
+)
 _LEANING_WORDS = """
 it its that this those these they them he she him her then there one ones else instead
 """
@@ -39,10 +45,16 @@ def refers_back(question: str) -> bool:
     return not _LEANING.isdisjoint(fold(question).split())
 
 
+def without_opening(message: str) -> str:
+    """The message without the words that open it: "hey", "ok so", "by the way"."""
+    return _OPENING.sub("", message)
+
+
 def is_question(message: str) -> bool:
     """Whether something is asked, with or without a mark, or is to be told."""
     plain = " ".join(message.replace("\u2019", "'").split())
-    return plain.endswith("?") or bool(_ASKS.fullmatch(plain.rstrip("!. ")))
+    asked = without_opening(plain.rstrip("!. "))
+    return plain.endswith("?") or bool(_ASKS.fullmatch(asked))
 
 
 _IN = "at|in|on|from|since|until|to|with|by|for|under"
@@ -53,12 +65,16 @@ _NOT_ASKED = (
 _LOOSELY = re.compile(
     rf"(?:{_IN}) (?:what|when) (?:[\w'-]+ )*{IS} .+"  # at what trade do i work
     r"|what [\w'-]+s (?:my|me|our|us|the|his|her|their|your|you|it)\b.*"  # what makes my lips swell
+    r"|(?:remind me|(?:have you )?any idea|i (?:forgot|forget|can't remember|don't remember|wonder)"
+    r"|i've forgotten) (?:what|which|who|where|when|how) .+"  # remind me where the key is
     r"|whose .+|whom .+|who (?!cares|knows)[\w'-]+ .+"  # who gave me my dog
     rf"|(?:(?:{_IN}) )?which (?!is|was|means|makes|reminds|leaves|explains|i )[\w'-]+ .+"
     rf"|how (?:many .+|(?:old|long|often|far) {IS} .+)"  # how many rooms has my flat
     r"|.+[,:;] (?:what|why|how)(?:'s)? (?!an? ).+"  # my trade, what is it
     rf"|.+[,:;] which (?!(?:{_OF_IT}) )[\w'-]+(?:'s| {IS}) .+"  # my floor, which number is it
     rf"|.+[,:;] (?:who|where|when|which)(?:'s| {IS}) (?:{_OF_IT})\b.*"  # my ring, where is it
+    r"|(?:my|our|the) (?:\S+ )+(?:what|where|when|who)(?:'s| is| are| was)"  # my car where is it
+    r" (?:it|he|she|they)\b.*"
     rf"|{_NOT_ASKED}(?:\S+ ){{2,}}"
     r"(?:what|where|which|who|when|how long)(?: again)?"  # my ex-wife is living where
     rf"|{_NOT_ASKED}(?:\S+ )+(?:{_IN}) (?:what|which) [\w'-]+(?: again)?"  # I'm deaf in which ear
@@ -75,7 +91,7 @@ def asks_in_any_order(message: str) -> bool:
 
 def asks_in_english(message: str) -> bool:
     """Whether its English words ask something, in whatever order; a mark alone does not count."""
-    plain = " ".join(message.replace("\u2019", "'").split()).rstrip("?!. ")
+    plain = without_opening(" ".join(message.replace("\u2019", "'").split()).rstrip("?!. "))
     return bool(_ASKS.fullmatch(plain) or _LOOSELY.fullmatch(plain))
 
 
