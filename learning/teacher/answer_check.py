@@ -54,6 +54,7 @@ from learning.text.comfort import CRISIS, in_danger, in_need, in_place
 from learning.text.content import content_words
 from learning.text.flaws import broken, chunks, mended, seams
 from learning.text.kinds.told import asks_or_names
+from learning.text.mention import quotes
 from learning.text.normalise import fold
 from learning.text.questions.asking import asks_in_english, stands_alone
 from learning.text.questions.other_person import other_person
@@ -213,8 +214,8 @@ class AnswerCheck:
             return sure or in_place(self._said, self.known.comfort[folded])
         if folded in self.known.answers.get(other_person(self._said[-1]), frozenset()):
             return False  # the taught answer is about the other person
-        if self.answers_another(answer.text):
-            return False
+        if quotes(answer.text) or self.answers_another(answer.text):
+            return False  # only the program quotes him, word for word
         if broken(answer.text) and not self._broken:
             return False
         if answer.own_logprobs and fmean(answer.own_logprobs) < self.least:

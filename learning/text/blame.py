@@ -33,7 +33,7 @@ def last_sentence(answer: str) -> tuple[int, int]:
     if not starts:
         raise VidyaError(
             "the answer has one sentence only, so it has no other to keep",
-            "`/rate bad` blames all of it, `/rate bad --from WORDS` what begins with these words",
+            "rate it bad without --end, which blames all of it, or name where the fault begins: --from WORDS",
         )
     return starts[-1], len(whole)
 

@@ -81,6 +81,11 @@ def said_back(told: str) -> str:
     return text if text.endswith((".", "!", "?", "\u2026")) else f"{text}."
 
 
+def quotes(answer: str) -> bool:
+    """Whether an answer has the form in which the owner's words are quoted."""
+    return answer.startswith(_QUOTED)
+
+
 def said_back_in_doubt(told: str) -> str:
     """The same where the writer may have asked for something else: "I only know this: your sister is called
     Ingrid."."""

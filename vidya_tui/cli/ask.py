@@ -128,7 +128,7 @@ def ask(
         else:
             answers.print_all(session.cards, asked.id)
             if waiting := place.journal.waiting_count():
-                say(lessons_wait(waiting))
+                say(lessons_wait(waiting, options))
             if count > 1 and surest is not None:
                 click.echo(f"surest: {surest}")
 

@@ -173,10 +173,21 @@ def input_line(question: str) -> str | None:
         return None
 
 
-def lessons_wait(count: int) -> str:
+def learning_on(options: Options) -> bool:
+    """Whether the owner's settings let the model learn."""
+    from vidya_tui.settings.file import load
+
+    return load(options.home.settings_path).learning
+
+
+def lessons_wait(count: int, options: Options) -> str:
     """A message about lessons that are in the journal but not learned yet."""
-    wait = counted(count, "lesson waits", "lessons wait")
-    return f"{wait}; the next `vidya` learns {'it' if count == 1 else 'them'}"
+    wait, them = counted(count, "lesson waits", "lessons wait"), "it" if count == 1 else "them"
+    if not learning_on(options):
+        return (
+            f"{wait}; learning is switched off: set `learning` to on in /settings to learn {them}"
+        )
+    return f"{wait}; the next `vidya` learns {them}"
 
 
 @dataclass

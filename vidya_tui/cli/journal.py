@@ -178,7 +178,7 @@ def import_journal(file: str, options: Options) -> None:
     what = counted(added, "conversation or lesson", "conversations and lessons")
     click.echo(f"{what} added or brought up to date")
     if waiting:
-        say(lessons_wait(waiting))
+        say(lessons_wait(waiting, options))
 
 
 def _rows(file: str) -> tuple[list[dict[str, Any]], str]:

@@ -18,7 +18,15 @@ from learning.protocol.events import Event, LessonDone
 from learning.protocol.records import Ask, Lesson
 from learning.protocol.requests import Request
 from learning.text.blame import Part, from_words, last_sentence
-from vidya_tui.cli.common import LocalTeacher, common, lessons_wait, local_teacher, print_json, say
+from vidya_tui.cli.common import (
+    LocalTeacher,
+    common,
+    learning_on,
+    lessons_wait,
+    local_teacher,
+    print_json,
+    say,
+)
 from vidya_tui.cli.stdin import read_file
 from vidya_tui.options import Options
 from vidya_tui.session import teaching
@@ -58,7 +66,8 @@ def teach(
     no_wait: bool,
     options: Options,
 ) -> None:
-    """Judges an ask, or teaches a file of lessons; returns when the model has learned."""
+    """Judges an ask, or teaches a file of lessons; returns when the model has learned, or at once where
+    learning is switched off in the settings."""
     _check_rating(rate, reason, end, words)
     given = sum(value is not None for value in (pick, text, rate, file))
     if given != 1:
@@ -73,6 +82,7 @@ def teach(
         if isinstance(event, LessonDone):
             _print_lesson(event, options)
 
+    no_wait = no_wait or not learning_on(options)
     with silent(options) if no_wait else local_teacher(options) as place:
         if file is None:
             _judge_ask(
@@ -86,7 +96,7 @@ def teach(
     if no_wait:
         if options.as_json:
             print_json(teaching.waiting_row(waiting))
-        say(lessons_wait(waiting))
+        say(lessons_wait(waiting, options))
 
 
 def _check_rating(rate: str | None, reason: str | None, end: bool, words: str | None) -> None:

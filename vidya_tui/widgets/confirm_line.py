@@ -10,17 +10,21 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from vidya_tui.text.sanitise import one_line
-from vidya_tui.widgets.prompt import TextForPrompt
+from vidya_tui.widgets.prompt import HOLD, TextForPrompt
 
 YES, NO = ("y", "Y"), ("n", "N")
 
 
 class ConfirmLine(Static, can_focus=True):
     """`ask` takes the keys until it is answered: y is yes, any other key is no; where that is
-    text, it is sent as TextForPrompt."""
+    text, it is sent as TextForPrompt. Beside a prompt a y is no answer if it begins a text, which is
+    where another key follows within HOLD seconds."""
 
-    def __init__(self, *, id: str | None = None) -> None:
+    def __init__(self, *, beside_prompt: bool = False, id: str | None = None) -> None:
         super().__init__("", markup=False, id=id)
+        self._beside_prompt = beside_prompt
+        self._held = ""
+        """A y that is yes soon, unless more is typed."""
         self._then: Callable[[], None] | None = None
         self._back: Widget | None = None
         self.words = ""
@@ -43,16 +47,36 @@ class ConfirmLine(Static, can_focus=True):
         self._show(("! " if trouble else "") + words, "-trouble" if trouble else "")
 
     def on_key(self, event: events.Key) -> None:
-        if self._then is not None:
-            event.stop()
-            event.prevent_default()
-            yes = event.key in YES
+        event.stop()
+        event.prevent_default()
+        text = event.character if event.is_printable and event.character else ""
+        if self._then is None:  # typed before the focus was elsewhere again
+            self._type(text)
+        elif event.key in YES and self._beside_prompt and not self._held:
+            self._held = text
+            self.set_timer(HOLD, self._settle)
+        elif self._held and event.key == "enter":
+            self._settle()
+        else:
+            held, self._held = self._held, ""
+            yes = event.key in YES and not self._beside_prompt
             self._answer(yes)
-            if event.is_printable and event.character and not yes and event.key not in NO:
-                self.post_message(TextForPrompt(event.character))
+            if not yes and (held or event.key not in NO):
+                self._type(held + text)
+
+    def _settle(self) -> None:
+        """The held y is yes."""
+        if self._held:
+            self._held = ""
+            self._answer(True)
+
+    def _type(self, text: str) -> None:
+        if text:
+            self.post_message(TextForPrompt(text))
 
     def on_blur(self) -> None:
         if self._then is not None and not self.has_focus:  # a click elsewhere is no yes
+            self._held = ""
             self._answer(False, back=False)
 
     def _answer(self, yes: bool, *, back: bool = True) -> None:

@@ -23,6 +23,7 @@ _SHORT_FORMS = {
     **{f"{word}d": f"{word} did" for word in ("what", "who", "where", "when", "how")},
     "im": "i am",
     "ive": "i have",
+    "weve": "i have",
     "youve": "you have",
     "cant": "cannot",
     "an": "a",

@@ -53,6 +53,12 @@ before after
 
 last next
 
+first second third fourth fifth
+
+left right
+
+oldest|eldest youngest
+
 yesterday today tomorrow
 
 morning noon evening|night

@@ -10,13 +10,18 @@ from learning.text.normalise import fold
 QUESTION_WORDS = frozenset(["what", "which", "who", "whom", "whose", "where", "when", "why", "how"])
 _VERB = "is|am|are|was|were|do|does|did|can|will|should|would|could"
 IS = rf"(?:{_VERB}|has|have)"
+_NAMED_WILL = (
+    r"(?!will(?:'s| (?:is|was|has|and|will|works|lives|likes|loves|wants|goes|plays|drives|comes|hates)\b)"
+    r"|can you believe\b)"
+)
+"""Before a verb that begins a question: "Will is my boss." and "Can you believe it" begin none."""
 _ASKS = re.compile(
     rf"(?:what|who|where|when|why|how|which)(?: [\w'-]+)* (?:{_VERB}) .+"  # what colour is my door
     r"|(?:what|who|where|which)(?: [\w'-]+)* (?:has|have) .+"  # what name has my dog
     r"|(?:what|how) about .+|what happen(?:ed|s) .+"
     r"|(?:what|who|where|when|how)'?s .+"  # whats my name
     r"|(?:what|who|where|when|how)'?d .+"  # where'd I park
-    rf"|{IS} .+"  # do you know me
+    rf"|{_NAMED_WILL}{IS} .+"  # do you know me
     r"|(?:please |can you |could you |would you )*(?:tell|give|show) (?:me|us) .+"
     r"|(?:please )?(?:say|name|guess|describe) (?!of\b).+",
     re.IGNORECASE,

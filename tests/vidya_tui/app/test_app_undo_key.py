@@ -8,6 +8,7 @@ import pytest
 
 from learning.protocol.requests import Undo
 from tests.stage import Stage, play
+from vidya_tui.widgets.prompt import HOLD
 
 
 async def teach(stage: Stage, question: str, pick: str) -> None:
@@ -46,6 +47,22 @@ def test_another_conversation_is_asked_about(tmp_path: Path, yes: bool) -> None:
             await stage.until(lambda: stage.prompt == "h")
             await stage.press("i")
             assert stage.prompt == "hi" and stage.teacher.sent(Undo) == []
+
+    play(scenario, tmp_path)
+
+
+@pytest.mark.parametrize("typed", ["yes it rained", "What is it?"])
+def test_a_message_typed_beside_the_question_is_no_answer(tmp_path: Path, typed: str) -> None:
+    async def scenario(stage: Stage) -> None:
+        await teach(stage, "about rivers", "2")
+        await stage.press("ctrl+n")
+        await stage.until(lambda: "about rivers" not in stage.text())
+        await stage.press("f8")
+        await stage.sees("Take it back?")
+        await stage.press(*(character if character != " " else "space" for character in typed))
+        await stage.until(lambda: stage.prompt == typed)
+        await stage.pilot.pause(2 * HOLD)
+        assert stage.teacher.sent(Undo) == [] and stage.prompt == typed
 
     play(scenario, tmp_path)
 

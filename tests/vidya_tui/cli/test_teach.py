@@ -63,6 +63,15 @@ def test_a_judgement_that_stands_already_is_told(shell: Shell) -> None:
         assert "ask 1 was judged so already: there is nothing new" in result.stderr
 
 
+def test_where_learning_is_off_a_lesson_waits(shell: Shell) -> None:
+    shell.rows("ask", "hello", "-n", "2")
+    shell.home.settings_path.write_text("learning = false\n", "utf-8")
+    result = shell.run("teach", "--pick", "2")
+    assert "1 lesson waits; learning is switched off" in result.stderr and not result.stdout
+    assert shell.rows("teach", "--rate", "good") == [{"event": "journaled", "waiting": 2}]
+    assert {row["state"] for row in shell.rows("journal", "show")} == {"waiting"}
+
+
 @pytest.mark.slow
 def test_an_answer_that_is_too_long_is_told(shell: Shell) -> None:
     shell.rows("ask", "hello", "-n", "1")

@@ -237,7 +237,7 @@ def ask_owner(count: int, options: Options) -> None:
         waiting = place.journal.waiting_count()
     if not options.as_json:
         say(
-            f"{counted(picked, 'pick')}; {lessons_wait(waiting)}"
+            f"{counted(picked, 'pick')}; {lessons_wait(waiting, options)}"
             if picked
             else "nothing was picked"
         )

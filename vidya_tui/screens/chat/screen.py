@@ -100,7 +100,7 @@ class ChatScreen(Steady, Screen[None]):
         self.back = Static(f"reading back \u00b7 {jump} jumps to the end", markup=False, id="back")
         self.find_bar = FindBar(id="find-bar")
         self.notice = Notice(id="notice")
-        self.question = ConfirmLine(id="question")
+        self.question = ConfirmLine(beside_prompt=True, id="question")
         self.prompt = Prompt(self, PLACEHOLDER, keys=keys, id="prompt")
         self.completions = CompletionList(id="completions")
         self.flight = Flight(id="flight")
