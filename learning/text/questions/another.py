@@ -37,6 +37,9 @@ _DOES = re.compile(
 """The subject behind a verb that asks."""
 _NO_SUBJECT = _words("""i we me us you he she it they my our your his her their this that these those there
 the a an any some no not one""")
+_DOES_RELATIVE = re.compile(
+    r"\b(?:does|did|has|is|was|can|will) (?:my|our) ([\w-]+)", re.IGNORECASE
+)
 _HIMSELF = re.compile(r"\b(?:i|we)\b")
 _NAME = {"call": "nam"}
 _RELATIVES = {word: "|".join((word, *others)) for word, others in RELATIVES.items()}
@@ -204,11 +207,24 @@ def tells_of_another(message: str, told: str) -> bool:
     for kin in _OTHER_KIN.finditer(told):
         if owned & {word.lower() for word in kin.groups() if word} and fold(kin[0]) not in folded:
             return True
+    if _of_him_alone(message, told):
+        return True
     subject = _SUBJECT.match(told)
     if subject is None or owned or not _ASKS_OWNER.search(message):
         return False
     being = subject[1].lower()
     return being in _BEINGS and being not in folded.split() and not _HIMSELF.search(fold(told))
+
+
+def _of_him_alone(message: str, told: str) -> bool:
+    """Whether the message asks what a relative of the owner's does or did, and his words tell it of himself:
+    "What did my mum plant?", "I planted a tree."."""
+    does = _DOES_RELATIVE.search(message)
+    if does is None or does[1].lower() not in _BEINGS or not _HIMSELF.match(told.lower()):
+        return False
+    words = {*_split(told)}
+    others = words & _BEINGS or _CAPITAL.search(told)
+    return not others
 
 
 def speaks_of_owner(message: str) -> bool:

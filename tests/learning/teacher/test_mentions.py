@@ -101,6 +101,13 @@ def test_one_sentence_may_tell_of_somebody_else(journal: Journal) -> None:
     assert found(journal, ASKED) == [two]
 
 
+def test_what_he_did_himself_his_relatives_did_not(journal: Journal) -> None:
+    tree = "I planted a quince tree last autumn, it's already taller than the fence"
+    say(journal, tree)
+    assert found(journal, "Which tree did I plant?") == [tree]
+    assert not found(journal, "Which tree did my mum plant?")
+
+
 def test_it_may_be_asked_who_somebody_is(journal: Journal) -> None:
     say(journal, SISTER)
     assert found(journal, "Who is Ingrid?") == [SISTER]
@@ -146,6 +153,17 @@ def test_what_has_changed_since_a_lesson_is_found(journal: Journal) -> None:
     assert changed(journal) == newest, "it is not taken back"
     say(journal, "my sister is called Ingrid after all")
     assert changed(journal) == "", "it is taken back"
+
+
+@pytest.mark.parametrize(
+    "now", ["I live in Oslo now.", "We've moved to Oslo", "i moved to Oslo in May"]
+)
+def test_a_change_of_a_known_kind_needs_no_rare_words(journal: Journal, now: str) -> None:
+    say(journal, SISTER, now)
+    lives = ("Where do I live?", "You live in Bergen.")
+    assert changed(journal, lives[0], lives) == now
+    say(journal, "I live in a flat", "I live in Bergen")
+    assert changed(journal, lives[0], lives) == "", "it is taken back"
 
 
 def test_a_change_is_of_the_lesson_that_was_asked_for(
