@@ -32,6 +32,7 @@ from learning.teacher.mentions import Mentions, lacking_and_whole, of_something_
 from learning.text.flaws import with_sentences
 from learning.text.kinds.told import Statement, asks_or_names
 from learning.text.mention import clauses, told_in
+from learning.text.questions.asked_for import lacks_form
 from personality.book import read_book, shipped_book_path
 
 
@@ -101,7 +102,7 @@ def _likeliest(mentions: Mentions, question: Question) -> Asked | None:
     near = [
         (float(cosines[place] + idfs[place] / 10), place)
         for place, mention in enumerate(found)
-        if not of_something_else(text, mention.text)
+        if not of_something_else(text, mention.text) and not lacks_form(text, mention.text)
     ]
     if not near:
         return None

@@ -158,10 +158,13 @@ class Mentions:
         return bool(piece)
 
     def find(self, message: str, parts: Tensor, said: Iterable[str] = ()) -> list[Mention]:
-        """At most MOST statements that may answer the message: the newest of the likeliest, then the others,
-        the likeliest first. parts: vectors, [P, S], of the message and its sentences. said: the owner's
+        """At most MOST statements that may answer the message: first those that are known to; of both kinds
+        the newest of the likeliest, then the others, the likeliest first. parts: vectors, [P, S], of the message and its sentences. said: the owner's
         messages in this talk, whose statements are not found. A statement without a vector is not found."""
-        return _newest_first(self._likely(message, message, parts, said=said))[:MOST]
+        found = self._likely(message, message, parts, said=said)
+        known = [one for one in found if one.of_kind]
+        others = [one for one in found if not one.of_kind]
+        return [*_newest_first(known), *_newest_first(others)][:MOST]
 
     def changed(self, message: str, question: str, answer: str, since: float) -> Mention | None:
         """The statement after `since`, in seconds since the epoch, that tells a change of what was taught;
@@ -200,7 +203,8 @@ class Mentions:
             of_kind = any(map(told.tells, asked))
             if not of_kind and _likelihood(evidence + WHOLE) < LEAST:
                 continue  # most of them, so the slower rules come after this
-            if not of_something_else(message, mention.text):
+            about = of_kind or not of_something_else(message, mention.text)
+            if about and not lacks_form(message, mention.text):
                 lacking, whole = lacking_and_whole(message, mention.text)
                 likely = _likelihood(evidence + LACKING * lacking + WHOLE * whole)
                 if of_kind:
@@ -256,10 +260,8 @@ def lacking_and_whole(message: str, told: str) -> tuple[float, float]:
 
 
 def of_something_else(message: str, told: str) -> bool:
-    """Whether a statement is about somebody else than the message, or lacks a number or a time."""
-    if of_somebody_else(message, told) or _of_another(message, told):
-        return True
-    return lacks_form(message, told)
+    """Whether a statement is about somebody or something else than the message."""
+    return of_somebody_else(message, told) or _of_another(message, told)
 
 
 def _of_another(message: str, told: str) -> bool:

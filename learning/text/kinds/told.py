@@ -34,7 +34,7 @@ _BESIDE = _words("now also just actually really still currently already recently
 """Words that a clause may have anywhere."""
 _OPENING = re.compile(
     r"(?:(?:and|but|so|also|now|then|anyway|actually|honestly|today|yesterday|these days|last \w+"
-    r"|for the record|just so you know|fyi|haha|turns out|i think|i guess|you know)\b[,:]? )+",
+    r"|in fact|for the record|just so you know|fyi|haha|turns out|i think|i guess|you know)\b[,:]? )+",
     re.IGNORECASE,
 )
 _AND = re.compile(r",? (?:and|but|so)(?: that)? ", re.IGNORECASE)
@@ -63,7 +63,9 @@ class ToldFact:
         """Whether this is of the wanted kind, person and things; it may tell of more."""
         if self.kind not in (wanted.kind, _WIDER.get(wanted.kind)):
             return False
-        return _names(self.person, wanted.person) and all(
+        person = self.person.split()
+        named = len(person) == 2 and person[1] == wanted.person  # "sister clara" is "clara"
+        return (named or _names(self.person, wanted.person)) and all(
             any(slot == letter and _names(text, asked) for slot, text in self.things)
             for letter, asked in wanted.things
         )
@@ -93,11 +95,10 @@ def tells_what_is_asked(message: str, told: Collection[ToldFact]) -> bool:
 
 
 def _names(told: str, asked: str) -> bool:
-    """Whether what is told of is what is asked about: "sister clara" is "sister"."""
+    """Whether who or what is told of is what is asked about: "sister clara" is "sister"."""
     told, asked = (_ARTICLE.sub("", text) for text in (told, asked))
-    return told == asked or (
-        bool(asked) and told.startswith(f"{asked} ") and told[len(asked) + 1 :].isalpha()
-    )
+    more = told.removeprefix(f"{asked} ") if asked else told
+    return told == asked or (more != told and more.isalpha())
 
 
 @dataclass(frozen=True)

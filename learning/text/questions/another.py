@@ -177,6 +177,7 @@ def of_somebody_else(message: str, told: str) -> bool:
     if _YOU.search(message) and not _SPOKEN_OF.search(message):
         return True
     there = {*_LETTERS.findall(told.lower()), *_NUMBER.findall(told)}
+    there |= {word[:-1] for word in there if word.endswith("s")}  # imogens birthday
 
     def names_another(words: Iterable[str]) -> bool:
         letters = {part for word in words for part in _LETTERS.findall(word.lower())}
