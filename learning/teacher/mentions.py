@@ -158,9 +158,11 @@ class Mentions:
         return bool(piece)
 
     def find(self, message: str, parts: Tensor, said: Iterable[str] = ()) -> list[Mention]:
-        """At most MOST statements that may answer the message: first those that are known to; of both kinds
-        the newest of the likeliest, then the others, the likeliest first. parts: vectors, [P, S], of the message and its sentences. said: the owner's
-        messages in this talk, whose statements are not found. A statement without a vector is not found."""
+        """At most MOST statements that may answer the message: first those that are known to. Of these and of
+        the rest comes first the newest of the likeliest, then the others, the likeliest first.
+
+        parts: vectors, [P, S], of the message and its sentences. said: the owner's messages in this talk,
+        whose statements are not found. A statement without a vector is not found."""
         found = self._likely(message, message, parts, said=said)
         known = [one for one in found if one.of_kind]
         others = [one for one in found if not one.of_kind]
@@ -194,16 +196,16 @@ class Mentions:
         parts: its vectors, [P, S]. said: as of `find`. question: another one for the same."""
         if asks_in_general(message):
             return []
-        asked = {message, question or message}
         looked_at, cosines, idfs = self.evidence(text, parts, said)
         sums = (BIAS + NEAR * cosines + IDF * idfs).tolist()
         found = list[Mention]()
         for mention, evidence in zip(looked_at, sums, strict=True):
             told = self._facts[fold(mention.text)]
-            of_kind = any(map(told.tells, asked))
+            asked_for = told.tells(message)
+            of_kind = asked_for or told.tells(question or message)
             if not of_kind and _likelihood(evidence + WHOLE) < LEAST:
                 continue  # most of them, so the slower rules come after this
-            about = of_kind or not of_something_else(message, mention.text)
+            about = asked_for or not of_something_else(message, mention.text)
             if about and not lacks_form(message, mention.text):
                 lacking, whole = lacking_and_whole(message, mention.text)
                 likely = _likelihood(evidence + LACKING * lacking + WHOLE * whole)
