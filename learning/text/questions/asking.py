@@ -28,7 +28,7 @@ _ASKS = re.compile(
 )
 
 _OPENING = re.compile(
-    r"^(?:(?:ok(?:ay)?|hey|hi|hello|yo|um+|uh|er+m?|well|and|so|but|please|listen|vidya|now|then|right|oh|yes|no"
+    r"^(?:(?:ok(?:ay)?|hey|hi|hello|yo|yeah|um+|uh|er+m?|well|and|so|but|please|listen|vidya|now|then|right|oh|yes|no"
     r"|good (?:morning|evening|afternoon)|lol|btw|by the way)\b[,!:]? )+",
     re.IGNORECASE,
 )
