@@ -225,7 +225,7 @@ def _reach(falls: list[tuple[int, float]]) -> Callable[[int], float]:
     return reach
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 14)
 def _key(ids: tuple[int, ...]) -> str:
     """Stands for an example in the file; kept, because every lesson writes those of the whole memory."""
     return hashlib.blake2b(str(ids).encode(), digest_size=8).hexdigest()

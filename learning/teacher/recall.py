@@ -52,8 +52,8 @@ from learning.teacher.relevance import (
 )
 from learning.text.flaws import with_sentences
 from learning.text.kinds.recognise import asks_for_another, what_is_asked
+from learning.text.kinds.told import asks_or_names
 from learning.text.normalise import fold
-from learning.text.questions.asking import asks_in_any_order
 from learning.text.questions.yes_or_no import asks_yes_or_no, read_out
 
 NEAREST = 3
@@ -162,7 +162,7 @@ class LessonRecall:
 
     def _waits(self, message: str, missing: int) -> bool:
         """Whether the answer to a message waits for so many vectors; if so, `tell` is called."""
-        if self._tell is None or not asks_in_any_order(message):
+        if self._tell is None or not asks_or_names(message):
             return False
         self._tell(missing)
         return True

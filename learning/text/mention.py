@@ -195,7 +195,7 @@ _MAY_BE = re.compile(
 )
 """How a sentence begins that says what may be, or what somebody says."""
 _AHEAD = re.compile(
-    r"(?:(?:(?:oh|so|honestly|actually|please|by the way|btw|fyi)[,:]?"
+    r"(?:(?:(?:oh|so|and|honestly|actually|please|by the way|btw|fyi)[,:]?"
     r"|(?:well|yes|yeah|no|okay|ok|hello|hi|hey)(?:[,!:.]|(?= (?:i|im|i'm|my)\b))) )*"
     r"(?:(?:remember|note|don't forget|keep in mind)\b,? (?:that )?)?",
     re.IGNORECASE,

@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -183,7 +183,10 @@ def learning_on(options: Options) -> bool:
 def lessons_wait(count: int, options: Options) -> str:
     """A message about lessons that are in the journal but not learned yet."""
     wait, them = counted(count, "lesson waits", "lessons wait"), "it" if count == 1 else "them"
-    if not learning_on(options):
+    on = True
+    with suppress(VidyaError):  # settings with a fault are reported by what reads them to learn
+        on = learning_on(options)
+    if not on:
         return (
             f"{wait}; learning is switched off: set `learning` to on in /settings to learn {them}"
         )

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from textual import events
 from textual.content import Content
+from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -25,6 +26,7 @@ class ConfirmLine(Static, can_focus=True):
         self._beside_prompt = beside_prompt
         self._held = ""
         """A y that is yes soon, unless more is typed."""
+        self._hold: Timer | None = None
         self._then: Callable[[], None] | None = None
         self._back: Widget | None = None
         self.words = ""
@@ -37,6 +39,7 @@ class ConfirmLine(Static, can_focus=True):
 
     def ask(self, words: str, then: Callable[[], None]) -> None:
         """Asks; `then` is called for a yes."""
+        self._let_go()
         self._back = self.screen.focused
         self._then = then
         self._show(f"{words}  y yes \u00b7 any other key no", "-asks")
@@ -54,29 +57,37 @@ class ConfirmLine(Static, can_focus=True):
             self._type(text)
         elif event.key in YES and self._beside_prompt and not self._held:
             self._held = text
-            self.set_timer(HOLD, self._settle)
+            self._hold = self.set_timer(HOLD, self._settle)
         elif self._held and event.key == "enter":
             self._settle()
         else:
-            held, self._held = self._held, ""
+            held = self._let_go()
             yes = event.key in YES and not self._beside_prompt
             self._answer(yes)
-            if not yes and (held or event.key not in NO):
+            if text and not yes and (held or event.key not in NO):
                 self._type(held + text)
 
     def _settle(self) -> None:
         """The held y is yes."""
-        if self._held:
-            self._held = ""
+        if self._let_go():
             self._answer(True)
+
+    def _let_go(self) -> str:
+        """Forgets the held y and returns it."""
+        if self._hold is not None:
+            self._hold.stop()
+        held, self._held, self._hold = self._held, "", None
+        return held
 
     def _type(self, text: str) -> None:
         if text:
             self.post_message(TextForPrompt(text))
 
     def on_blur(self) -> None:
-        if self._then is not None and not self.has_focus:  # a click elsewhere is no yes
-            self._held = ""
+        if (
+            self._then is not None and self.screen.focused is not self
+        ):  # a click elsewhere is no yes
+            self._let_go()
             self._answer(False, back=False)
 
     def _answer(self, yes: bool, *, back: bool = True) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
@@ -43,7 +43,8 @@ a an the it its he she they them his her their this that these those there who w
 is are was were am be do does did have has had can could will would shall should to of in on at for with from
 by and or not no yes some any
 """
-_NOT_IN_NAMES = OWN | TOLD | {*_NO_NAME.split()}
+_NO_NAMES = frozenset(_NO_NAME.split())
+_NOT_IN_NAMES = OWN | TOLD | _NO_NAMES
 """Words that no person's name has."""
 _IN_CLAUSES = """
 i my me mine our we us you your yours he she it they is are was were am do does did has have had can could
@@ -117,7 +118,7 @@ def readings(root: Node, words: Sequence[CountedWord], folded: bool) -> list[Rea
     """One reading per kind, of the kinds whose lines fit the words best; an empty list if no line fits.
     folded: the text has lost its capitals and apostrophes, so any word may be a name."""
     best, found = 0.0, dict[str, Reading]()
-    for fit, one in all_readings(root, words, folded):
+    for fit, one in all_readings(root, words, (len(words),), folded):
         if fit > best:
             best, found = fit, {}
         if fit == best:
@@ -126,11 +127,12 @@ def readings(root: Node, words: Sequence[CountedWord], folded: bool) -> list[Rea
 
 
 def all_readings(
-    root: Node, words: Sequence[CountedWord], folded: bool
+    root: Node, words: Sequence[CountedWord], ends: Collection[int], folded: bool
 ) -> Iterator[tuple[float, Reading]]:
-    """All readings, each with how well it fits the words. folded: as of `readings`."""
-    for relation, line, bound in _fitting(root, words):
-        yield from _filled(relation, line, words, bound, folded)
+    """All readings of the words before each of these ends, each with how well it fits them. folded: as of
+    `readings`."""
+    for relation, line, bound, end in _fitting(root, words, ends):
+        yield from _filled(relation, line, words[:end], bound, folded)
 
 
 def blanks_of(line: str) -> list[re.Match[str]]:
@@ -157,21 +159,26 @@ def pattern_of(line: str) -> list[str | tuple[str, str]]:
     return pattern
 
 
-def _fitting(root: Node, words: Sequence[CountedWord]) -> list[tuple[QuestionKind, str, Bound]]:
-    """Every line that the words may be, with what fills its blanks. Verbs and pronouns are not checked."""
-    texts, found = [word.text for word in words], list[tuple[QuestionKind, str, Bound]]()
+def _fitting(
+    root: Node, words: Sequence[CountedWord], ends: Collection[int]
+) -> list[tuple[QuestionKind, str, Bound, int]]:
+    """Every line that the words before an end may be, with what fills its blanks, and the end. Verbs and
+    pronouns are not checked."""
+    texts, found = [word.text for word in words], list[tuple[QuestionKind, str, Bound, int]]()
 
     def go_on(node: Node, at: int, bound: Bound) -> None:
+        if at in ends:
+            found.extend((relation, line, bound, at) for relation, line in node.lines)
         if at == len(texts):
-            found.extend((relation, line, bound) for relation, line in node.lines)
             return
         if (after := node.words.get(texts[at])) is not None:
             go_on(after, at + 1, bound)
         for (name, ending), after in node.blanks.items():
-            most = _MOST_WORDS if name in _PEOPLE or len(name) == 1 else 1
+            most = _most_words(name, texts[at])
             for end in range(at + 1, min(at + most, len(texts)) + 1):
                 # nothing goes on from most nodes, which is seen soonest here
-                on = after.lines if end == len(texts) else after.blanks or texts[end] in after.words
+                on = bool(end in ends and after.lines)
+                on |= end < len(texts) and bool(after.blanks or texts[end] in after.words)
                 if on and texts[end - 1].endswith(ending):
                     here = {name: (at, end, ending), **bound}  # the first place counts
                     go_on(after, end, here)
@@ -180,12 +187,29 @@ def _fitting(root: Node, words: Sequence[CountedWord]) -> list[tuple[QuestionKin
     return found
 
 
+def _most_words(blank: str, first: str) -> int:
+    """Most words that may fill a blank, of which the first is `first`: a verb or pronoun has one, "my sister"
+    four, a name two (as `_people` reads them)."""
+    if len(blank) == 1:
+        return _MOST_WORDS
+    if blank not in _PEOPLE:
+        return 1
+    if first == "my":
+        return _MOST_WORDS
+    if first in OWN | TOLD:
+        return 1
+    return 0 if first in _NO_NAMES else 2
+
+
 def _filled(
     relation: QuestionKind, line: str, words: Sequence[CountedWord], bound: Bound, folded: bool
 ) -> Iterator[tuple[float, Reading]]:
     """Fills the blanks of the line with the words of the text. If that gives the text again, yields
     its score and the reading. The score is the number of the text's words that the line itself has; a
     listed value in a slot counts nearly as much."""
+    people = list(_people(words, bound, folded))
+    if not people:
+        return
     slots, fit = dict[str, SlotValue](), float(len(words))
     for letter, group in relation.slots.items():
         if letter in bound:
@@ -195,7 +219,7 @@ def _filled(
             if bound[letter][2] and not (value.group or folded or _owns(words, bound[letter])):
                 return
             fit -= 0.1 if value.group else bound[letter][1] - bound[letter][0]
-    for person, told, gendered in _people(words, bound, folded):
+    for person, told, gendered in people:
         text = Filling(relation, person, slots, random.Random(0)).say(line, answered=told)
         if counted_text(text) == " ".join(word.text for word in words):
             fit -= len(person.text.split()) if person.name or not person.described else 0.1

@@ -1,11 +1,12 @@
 """Recognises what kind of fact the owner tells in passing, so that it can answer a question for just that.
 
-    told = what_is_told("I work as a nurse at the county hospital")
-    tells_what_is_asked("What do I do for a living?", told)  # True
+    told = Statement.of(["I work as a nurse at the county hospital"])
+    told.tells("What do I do for a living?")  # True
 
-The lines `t` of the lists serve as patterns, as the lines `q` do for questions. A clause tells a fact if it
-begins with such a line and ends there, or goes on with a word like "at" or "since". Imports no torch. Left
-out: statements in words that no line has.
+The lines `t` of the lists serve as patterns, as the lines `q` do for questions. A clause tells a fact if,
+behind its opening and without some adverbs, it begins with such a line and ends there, or goes on with a word
+like "at" or "since". Imports no torch. Left out: statements in words that no line has, and what somebody else
+said or only may be.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache
 
 from learning.text.kinds.matching import Node, all_readings, blanks_of, takes_all, tree, words_of
 from learning.text.kinds.recognise import what_is_asked
-from learning.text.kinds.relations import BLANK, QuestionKind, kinds
+from learning.text.kinds.relations import BLANK, QuestionKind, kinds, listed_values
 from learning.text.kinds.words import CountedWord, counted, counted_text
+from learning.text.questions.asked_for import has_form
 from learning.text.questions.asking import asks_in_any_order, without_opening
 
 
@@ -26,23 +28,36 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_AFTER = _words("""at in on with for from since because when who which so but to every last this near by as
-until after before although where whose together next""")
+_AFTER = _words(
+    "at in on with for from since because who which every last this near by after before whose next"
+)
 """Words with which a clause goes on behind what it tells."""
 _PAUSES = (",", ";", ":", ".", "!", "\u2026")
 _BESIDE = _words("now also just actually really still currently already recently finally nowadays")
 """Words that a clause may have anywhere."""
-_OPENING = re.compile(
-    r"(?:(?:and|but|so|also|now|then|anyway|actually|honestly|today|yesterday|these days|last \w+"
-    r"|in fact|for the record|just so you know|fyi|haha|turns out|i think|i guess|you know)\b[,:]? )+",
+_FILLERS = re.compile(
+    r"^(?:(?:also|anyway|actually|honestly|today|yesterday|these days|last \w+|in fact|for the record"
+    r"|just so you know|fyi|haha|turns out|i think|i guess|you know)\b[,:]? )+",
     re.IGNORECASE,
 )
 _AND = re.compile(r",? (?:and|but|so)(?: that)? ", re.IGNORECASE)
 _TWO = re.compile(r"^(?:my \w+|[\w-]+) and (?:i|me)\b", re.IGNORECASE)
 """Somebody and the owner, who are "we"."""
-_ARTICLE = re.compile(r"^(?:the|my|a) ")
+_UNSURE = re.compile(
+    r"\b(?:said|says|wrote|writes|thinks?|told|hopes?|wish(?:es)?|dreams?|pretend|imagine|if|when i'?m|unless"
+    r"|whether|in (?:this|the|my) (?:game|story|novel|book|film|dream))\b(?! (?:so|yes|no)\b)",
+    re.IGNORECASE,
+)
+"""What says that a statement is somebody else's, or only may be."""
+_NO_VALUE = _words("""not never no nothing nobody none nowhere it that this these those which what here there
+him her them me you hard easy over off up tomorrow soon later furious tired ill""")
+"""Words that no value has: they deny it, or it is none."""
+_ARTICLE = re.compile(r"^(?:the|my|a|an) ")
+_DETERMINED = re.compile(
+    r"^(?:the|my|a|an|his|her|their|some) |^(?:bed|town|school|prison|hospital|work|home)$"
+)
 _WIDER = {"pet_name": "thing_name", "pet_age": "thing_age", "pet_coat": "thing_colour"}
-"""Kind -> a kind of the same facts about anything."""
+"""Kind of a fact about an animal -> the kind of the same fact about anything."""
 _SAYS_LITTLE = _words("""a an the i my me am is are was were be have has had do does love like hate own want
 see take get make go call this that it here there always hi by way all we our her his everything best most so
 yes""")
@@ -63,20 +78,20 @@ class ToldFact:
         """Whether this is of the wanted kind, person and things; it may tell of more."""
         if self.kind not in (wanted.kind, _WIDER.get(wanted.kind)):
             return False
-        person = self.person.split()
-        named = len(person) == 2 and person[1] == wanted.person  # "sister clara" is "clara"
-        return (named or _names(self.person, wanted.person)) and all(
-            any(slot == letter and _names(text, asked) for slot, text in self.things)
-            for letter, asked in wanted.things
-        )
+        things = {(slot, _ARTICLE.sub("", text)) for slot, text in self.things}
+        asked = {(slot, _ARTICLE.sub("", text)) for slot, text in wanted.things}
+        return asked <= things and _is_person(self.person, wanted.person)
 
 
 def asks_or_names(message: str) -> bool:
     """Whether something is asked, in words in whatever order, or only named that the owner may have told: "my
-    wife's birthday"."""
+    wife's birthday". A thing so named has one word: "my favourite team lost" names none."""
     if asks_in_any_order(message):
         return True
-    return any(kind in _told_kinds() for kind, *_ in what_is_asked(message))
+    return any(
+        kind in _told_kinds() and not any(" " in thing for _, thing in things)
+        for kind, _, _, things in what_is_asked(message)
+    )
 
 
 @cache
@@ -94,11 +109,15 @@ def tells_what_is_asked(message: str, told: Collection[ToldFact]) -> bool:
     return False
 
 
-def _names(told: str, asked: str) -> bool:
-    """Whether who or what is told of is what is asked about: "sister clara" is "sister"."""
-    told, asked = (_ARTICLE.sub("", text) for text in (told, asked))
-    more = told.removeprefix(f"{asked} ") if asked else told
-    return told == asked or (more != told and more.isalpha())
+def _is_person(told: str, asked: str) -> bool:
+    """Whether who is told of is who is asked about: "sister clara" is "sister", and "clara"."""
+    kin, _, name = told.partition(" ")
+    return told == asked or (kin in _kin() and name.isalpha() and asked in (kin, name))
+
+
+@cache
+def _kin() -> frozenset[str]:
+    return frozenset(counted_text(value.text) for value in listed_values()["kin"])
 
 
 @dataclass(frozen=True)
@@ -107,14 +126,16 @@ class Statement:
 
     facts: frozenset[ToldFact]
     whole: bool
-    """Whether each clause tells a fact of a known kind."""
+    """Whether each clause, and each part of one behind an "and", tells a fact of a known kind."""
 
     @classmethod
     def of(cls, clauses: Sequence[str]) -> Statement:
-        """clauses: a statement, then its clauses if it has several."""
-        facts = frozenset(fact for clause in clauses for fact in what_is_told(clause))
+        """clauses: a statement, then its clauses if it has several. Takes a millisecond or two."""
+        if _UNSURE.search(clauses[0]):
+            return cls(frozenset(), False)
         parts = [part for clause in clauses[1:] or clauses for part in _AND.split(clause)]
-        return cls(facts, all(map(what_is_told, parts)))
+        told = {part: what_is_told(part) for part in dict.fromkeys([*clauses, *parts])}
+        return cls(frozenset().union(*told.values()), all(told[part] for part in parts))
 
     def tells(self, message: str) -> bool:
         """Whether it is known to tell what the message asks for, of the same person and thing."""
@@ -130,36 +151,48 @@ class Statement:
         return bool(asked) and asked.isdisjoint(fact.kind for fact in self.facts)
 
 
-@lru_cache(maxsize=1 << 13)
 def what_is_told(clause: str) -> frozenset[ToldFact]:
-    """What a clause tells, one fact for each way to read it; empty if it is in words that no line has. Takes
-    a millisecond or two."""
-    found = set[ToldFact]()
-    for part in dict.fromkeys([clause, *_AND.split(clause)]):
-        for begun in _beginnings(_plain_words(part)):
-            for _, one in all_readings(_statements(), begun, folded=True):
-                things = {letter: counted_text(value.text) for letter, value in one.slots.items()}
-                if not one.told:
-                    person = counted_text(one.person.text)
-                    found.add(ToldFact(one.relation.name, person, frozenset(things.items())))
+    """What a clause tells, one fact for each way to read it; empty if it is in words that no line has."""
+    words, found = _plain_words(clause), set[ToldFact]()
+    for _, one in all_readings(_statements(), words, _ends(words), folded=True):
+        things = {letter: counted_text(value.text) for letter, value in one.slots.items()}
+        if not one.told and all(_may_be(one.relation.slots[k], text) for k, text in things.items()):
+            person = counted_text(one.person.text)
+            found.add(ToldFact(one.relation.name, person, frozenset(things.items())))
     return frozenset(found)
+
+
+def _may_be(group: str, value: str) -> bool:
+    """Whether a value may fill a slot of this group."""
+    if not _NO_VALUE.isdisjoint(value.split()):
+        return False
+    match group:
+        case "PLACE":
+            return not has_form(value, "time")
+        case "SPOT":
+            return bool(_DETERMINED.search(value))
+        case "TIME":
+            return has_form(value, "time")
+        case "NUMBER":
+            return has_form(value, "number")
+    return True
 
 
 def _plain_words(clause: str) -> list[CountedWord]:
     """The words of a clause without its opening and without adverbs; "Helen and I" is "we"."""
-    plain = without_opening(clause)
-    if opening := _OPENING.match(plain):
-        plain = plain[opening.end() :]
+    plain = _FILLERS.sub("", without_opening(clause), count=1)
     plain = _TWO.sub("we", without_opening(plain))
     return [word for word in words_of(plain) if word.text not in _BESIDE]
 
 
-def _beginnings(words: Sequence[CountedWord]) -> Iterator[Sequence[CountedWord]]:
-    """The words, and those before each word with which a clause may go on."""
-    yield words
-    for at in range(2, len(words)):
-        if words[at].text in _AFTER or words[at - 1].typed.endswith(_PAUSES):
-            yield words[:at]
+def _ends(words: Sequence[CountedWord]) -> list[int]:
+    """The places at which what is told may end: behind the last word, and before a word with which a clause
+    may go on."""
+    return [
+        at
+        for at in range(2, len(words) + 1)
+        if at == len(words) or words[at].text in _AFTER or words[at - 1].typed.endswith(_PAUSES)
+    ]
 
 
 @cache
@@ -168,15 +201,25 @@ def _statements() -> Node:
 
 
 def _lines(kind: QuestionKind) -> Iterator[tuple[QuestionKind, str]]:
-    """The lines t of a kind that tell it, each with the kind's slots that it has."""
+    """The lines t of a kind that tell it, each with the kind's slots that it has. Some lines of lives would
+    match nearly every statement."""
     for line in kind.lines.get("t", ()):
-        letters = {blank[2] for blank in blanks_of(line)}
-        slots = {k: v for k, v in {**kind.slots, **kind.told_slots}.items() if k in letters}
-        if _tells(line) or not any(map(takes_all, slots.values())):
-            yield replace(kind, slots=slots), line
+        if says_enough(kind, line):
+            yield replace(kind, slots=_slots_of(kind, line)), line
+
+
+def says_enough(kind: QuestionKind, line: str) -> bool:
+    """Whether a line t tells its kind, whatever fills its blanks."""
+    free = any(map(takes_all, _slots_of(kind, line).values()))
+    return not free or _tells(line)
+
+
+def _slots_of(kind: QuestionKind, line: str) -> dict[str, str]:
+    letters = {blank[2] for blank in blanks_of(line)}
+    return {k: v for k, v in {**kind.slots, **kind.told_slots}.items() if k in letters}
 
 
 def _tells(line: str) -> bool:
-    """Whether a line has a word beside its blanks that few others have, so that any phrase may fill these."""
+    """Whether a line has a word beside its blanks that tells its kind, so that any phrase may fill these."""
     plain = BLANK.sub(lambda found: found[3] or "", line)
     return not _SAYS_LITTLE.issuperset(word.text for word in counted(plain))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from learning.text.normalise import fold
+from learning.text.questions.asking import without_opening
 
 RELATIVES = {
     "mother": ("mum", "mom", "mam", "mummy", "mommy"),
@@ -41,27 +42,8 @@ _AFTER_WE = {("are", "i"): "am", ("were", "i"): "was", ("i", "are"): "am", ("i",
 """Two words -> what the verb of them becomes where "we" counts as "I"."""
 _AROUND = '?!.,;:"()'
 """Punctuation that stands around words."""
-_AHEAD = frozenset(
-    [
-        "hey",
-        "hi",
-        "hello",
-        "yo",
-        "ok",
-        "okay",
-        "um",
-        "uh",
-        "erm",
-        "well",
-        "and",
-        "so",
-        "oh",
-        "please",
-        "vidya",
-    ]
-)
 _BEHIND = ("please", "again", "vidya")
-"""Words that may stand before and behind any question."""
+"""Words that may stand behind any question."""
 _PREFIXES = """
 do you know|do you remember|do you recall|do you still know|do you still remember
 can you tell me|could you tell me|will you tell me|would you tell me|please tell me|let me know
@@ -93,6 +75,9 @@ def counted(text: str) -> list[CountedWord]:
     """The words of a text, folded, with short forms written out and "we" as "I". What may stand before any
     question counts as "tell me", and "in which town ..." as "what town ... in". Leaves out what may stand
     behind any question ("please"), and punctuation that stands alone ("my name ?")."""
+    asked = without_opening(text)
+    if len(asked.split()) >= 3:  # "hello again" is no opening of "again"
+        text = asked
     typed = enumerate(word for word in text.split() if word.strip(_AROUND))
     words = [CountedWord(part, word, place) for place, word in typed for part in _parts(word)]
     for place in range(len(words) - 1):
@@ -102,8 +87,6 @@ def counted(text: str) -> list[CountedWord]:
             words[at] = replace(words[at], text=verb)
     while len(words) > 2 and words[-1].text in _BEHIND:
         words.pop()
-    while len(words) > 3 and words[0].text in _AHEAD:
-        words.pop(0)
     start = _indirect(words)
     first, second = ([word.text for word in words[start : start + 2]] + ["", ""])[:2]
     if first in _PREPOSITIONS and second == "what":

@@ -223,9 +223,7 @@ def _of_him_alone(message: str, told: str) -> bool:
     does = _DOES_RELATIVE.search(message)
     if does is None or does[1].lower() not in _BEINGS or not _HIMSELF.match(told.lower()):
         return False
-    words = {*_split(told)}
-    others = words & _BEINGS or _CAPITAL.search(told)
-    return not others
+    return not (_SOMEBODY_ELSE.search(told) or _CAPITAL.search(told) or {*_split(told)} & _BEINGS)
 
 
 def speaks_of_owner(message: str) -> bool:

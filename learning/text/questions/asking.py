@@ -11,8 +11,8 @@ QUESTION_WORDS = frozenset(["what", "which", "who", "whom", "whose", "where", "w
 _VERB = "is|am|are|was|were|do|does|did|can|will|should|would|could"
 IS = rf"(?:{_VERB}|has|have)"
 _NAMED_WILL = (
-    r"(?!will(?:'s| (?:is|was|has|and|will|works|lives|likes|loves|wants|goes|plays|drives|comes|hates)\b)"
-    r"|can you believe\b)"
+    r"(?!will(?:'s| (?:is|was|has|had|and|will|works|lives|likes|loves|wants|goes|plays|drives|comes|hates"
+    r"|got|bought|went|came|said|told|left|won|lost|broke|made|took|gave|\w+ed)\b)|can you believe\b)"
 )
 """Before a verb that begins a question: "Will is my boss." and "Can you believe it" begin none."""
 _ASKS = re.compile(
@@ -20,7 +20,7 @@ _ASKS = re.compile(
     r"|(?:what|who|where|which)(?: [\w'-]+)* (?:has|have) .+"  # what name has my dog
     r"|(?:what|how) about .+|what happen(?:ed|s) .+"
     r"|(?:what|who|where|when|how)'?s .+"  # whats my name
-    r"|(?:what|who|where|when|how)'?d .+"  # where'd I park
+    r"|(?:what|where|when)'?d .+"  # where'd I park
     rf"|{_NAMED_WILL}{IS} .+"  # do you know me
     r"|(?:please |can you |could you |would you )*(?:tell|give|show) (?:me|us) .+"
     r"|(?:please )?(?:say|name|guess|describe) (?!of\b).+",

@@ -8,6 +8,7 @@ import pytest
 
 from learning.protocol.requests import Undo
 from tests.stage import Stage, play
+from vidya_tui.widgets import confirm_line
 from vidya_tui.widgets.prompt import HOLD
 
 
@@ -63,6 +64,52 @@ def test_a_message_typed_beside_the_question_is_no_answer(tmp_path: Path, typed:
         await stage.until(lambda: stage.prompt == typed)
         await stage.pilot.pause(2 * HOLD)
         assert stage.teacher.sent(Undo) == [] and stage.prompt == typed
+
+    play(scenario, tmp_path)
+
+
+async def held(stage: Stage) -> None:
+    """The question is open, and a y was typed just now."""
+    await teach(stage, "about rivers", "2")
+    await stage.press("ctrl+n")
+    await stage.until(lambda: "about rivers" not in stage.text())
+    await stage.press("f8")
+    await stage.sees("Take it back?")
+    await stage.press("y")
+    assert stage.teacher.sent(Undo) == []
+
+
+@pytest.mark.parametrize("key", ["escape", "left", "backspace"])
+def test_a_key_that_is_no_text_takes_the_y_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    monkeypatch.setattr(confirm_line, "HOLD", 2.0)
+
+    async def scenario(stage: Stage) -> None:
+        await held(stage)
+        await stage.press(key)
+        await stage.sees("nothing was changed")
+        await stage.pilot.pause(2.2)
+        assert stage.prompt == "" and stage.teacher.sent(Undo) == []
+
+    play(scenario, tmp_path)
+
+
+def test_a_click_elsewhere_is_no_yes_nor_for_the_next_question(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(confirm_line, "HOLD", 1.0)
+
+    async def scenario(stage: Stage) -> None:
+        await held(stage)
+        stage.app.screen.set_focus(stage.app.screen.query_one("#prompt"))
+        await stage.sees("nothing was changed")
+        await stage.press("f8")
+        await stage.sees("Take it back?")
+        await stage.pilot.pause(1.2)
+        assert stage.teacher.sent(Undo) == [], "the y was for the question before"
+        await stage.press("y", "enter")
+        await stage.until(lambda: len(stage.teacher.sent(Undo)) == 1)
 
     play(scenario, tmp_path)
 

@@ -28,11 +28,15 @@ def test_a_text_has_the_form_of_the_lines_that_it_fills() -> None:
 
 def test_the_best_line_has_most_of_the_words() -> None:
     words = words_of("my dog is happy")
-    assert {one.relation.name for _, one in all_readings(ROOT, words, folded=True)} == {
+    assert {
+        one.relation.name for _, one in all_readings(ROOT, words, (len(words),), folded=True)
+    } == {
         "name",
         "place",
     }
     assert [one.relation.name for one in readings(ROOT, words, folded=True)] == ["name"]
+    begun = all_readings(ROOT, words_of("I live in Oslo since May"), (4,), folded=True)
+    assert [one.slots["X"].text for _, one in begun] == ["Oslo"], "the words before an end"
 
 
 def test_long_texts_and_those_with_marks_of_blanks_have_no_words() -> None:
