@@ -8,8 +8,7 @@ that share no word with them (mentions.py).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -18,8 +17,7 @@ from typing import Any
 from benchmarks import DATA, BenchOptions
 from benchmarks.common.asked import count_asked
 from benchmarks.common.report import machine, table, write
-from benchmarks.common.scratch import scratch_home
-from benchmarks.facts.mentions import remarks
+from benchmarks.facts.mentions import said_place
 from benchmarks.facts.offers import percent
 from benchmarks.facts.people_data import Asked
 from benchmarks.facts.recall import RecallPlace, openings
@@ -70,7 +68,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     where = machine()
     facts = read_everyday()
     facts = facts[: QUICK if options.quick else count_asked(COUNT_VARIABLE, len(facts))]
-    with told_place(facts, options) as (place, model):
+    with said_place((fact.said for fact in facts), options) as (place, model):
         kinds = {kind: answered(place, facts, kind, options) for kind in ASKED | UNTOLD}
         talk = [place.heard(text, True, True, count=1).offered for text in openings(options)]
     result = {"benchmark": NAME, "machine": where, "model": model, "facts": len(facts)}
@@ -79,21 +77,6 @@ def run(options: BenchOptions) -> dict[str, Any]:
         command = options.command(NAME, seeded=True, variables=[COUNT_VARIABLE])
         write(options.out, options.stem(NAME), TITLE, command, parts(result), result)
     return result
-
-
-@contextmanager
-def told_place(
-    facts: Sequence[EverydayFact], options: BenchOptions
-) -> Iterator[tuple[RecallPlace, str]]:
-    """(a place where these facts were said, after remarks; its model)."""
-    with scratch_home(options) as (home, model):
-        place = RecallPlace(home, model, options.seeds[0])
-        try:
-            for text in [*remarks()[: 2 if options.quick else None], *(x.said for x in facts)]:
-                place.cards(text)
-            yield place, model
-        finally:
-            place.close()
 
 
 def answered(

@@ -9,7 +9,7 @@ so many skipped.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from statistics import fmean
@@ -49,9 +49,10 @@ def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`."""
     where, chosen = machine(), FactsAsked.read(options.quick)
     facts = chosen.of_turn(0)
-    with said_place(facts, options) as (place, model):
+    said = [fact.said for fact in facts]
+    with said_place(said, options) as (place, model):
         found = measured_both_ways(place, facts, options, "said_back", says_back)
-    with said_place(facts, options) as (place, _):
+    with said_place(said, options) as (place, _):
         found["alone"] = alone(place, facts, options)
     result = {"benchmark": "mentions", "machine": where, "model": model, **asdict(chosen), **found}
     if options.out is not None:
@@ -61,15 +62,13 @@ def run(options: BenchOptions) -> dict[str, Any]:
 
 
 @contextmanager
-def said_place(
-    facts: Sequence[PersonFact], options: BenchOptions
-) -> Iterator[tuple[RecallPlace, str]]:
-    """(a place where these facts were said, after remarks; its model). Only the newest 2,000 messages are
-    looked at (learning.teacher.mentions), so that not too much may be asked in one place."""
+def said_place(said: Iterable[str], options: BenchOptions) -> Iterator[tuple[RecallPlace, str]]:
+    """(a place where this was said, each in a talk of its own, after remarks; its model). Only the newest
+    2,000 messages are looked at (learning.teacher.mentions), so that not too much may be asked there."""
     with scratch_home(options) as (home, model):
         place = RecallPlace(home, model, options.seeds[0])
         try:
-            for text in [*remarks()[: 2 if options.quick else None], *(x.said for x in facts)]:
+            for text in [*remarks()[: 2 if options.quick else None], *said]:
                 place.cards(text)
             yield place, model
         finally:

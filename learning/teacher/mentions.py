@@ -202,7 +202,7 @@ class Mentions:
         for mention, evidence in zip(looked_at, sums, strict=True):
             told = self._facts[fold(mention.text)]
             asked_for = told.tells(message)
-            of_kind = asked_for or told.tells(question or message)
+            of_kind = asked_for or (question is not None and told.tells(question))
             if not of_kind and _likelihood(evidence + WHOLE) < LEAST:
                 continue  # most of them, so the slower rules come after this
             about = asked_for or not of_something_else(message, mention.text)

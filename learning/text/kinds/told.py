@@ -12,7 +12,7 @@ said or only may be.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -99,16 +99,6 @@ def _told_kinds() -> frozenset[str]:
     return frozenset(kind.name for kind in kinds() if "t" in kind.lines)
 
 
-def tells_what_is_asked(message: str, told: Collection[ToldFact]) -> bool:
-    """Whether one of these facts is known to be what the message asks for, of the same person and thing."""
-    asked = what_is_asked(message) if told else frozenset()
-    for kind, of_vidya, person, things in asked:
-        wanted = ToldFact(kind, person, frozenset(things))
-        if not of_vidya and any(fact.answers(wanted) for fact in told):
-            return True
-    return False
-
-
 def _is_person(told: str, asked: str) -> bool:
     """Whether who is told of is who is asked about: "sister clara" is "sister", and "clara"."""
     kin, _, name = told.partition(" ")
@@ -130,7 +120,7 @@ class Statement:
 
     @classmethod
     def of(cls, clauses: Sequence[str]) -> Statement:
-        """clauses: a statement, then its clauses if it has several. Takes a millisecond or two."""
+        """clauses: a statement, then its clauses if it has several. Takes some three milliseconds."""
         if _UNSURE.search(clauses[0]):
             return cls(frozenset(), False)
         parts = [part for clause in clauses[1:] or clauses for part in _AND.split(clause)]
@@ -139,15 +129,18 @@ class Statement:
 
     def tells(self, message: str) -> bool:
         """Whether it is known to tell what the message asks for, of the same person and thing."""
-        return tells_what_is_asked(message, self.facts)
+        asked = what_is_asked(message) if self.facts else frozenset()
+        for kind, of_vidya, person, things in asked:
+            wanted = ToldFact(kind, person, frozenset(things))
+            if not of_vidya and any(fact.answers(wanted) for fact in self.facts):
+                return True
+        return False
 
     def tells_something_else(self, message: str) -> bool:
         """Whether it is known what the message asks for, and that all of this is of other kinds."""
-        asked = (
-            {kind for kind, *_ in what_is_asked(message)} & _told_kinds()
-            if self.whole
-            else set[str]()
-        )
+        if not self.whole:
+            return False
+        asked = {kind for kind, *_ in what_is_asked(message)} & _told_kinds()
         return bool(asked) and asked.isdisjoint(fact.kind for fact in self.facts)
 
 

@@ -31,15 +31,21 @@ def test_twice_takes_back_one_lesson_and_says_which(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+async def question(stage: Stage) -> None:
+    """The last lesson is of another conversation, and F8 asks whether to take it back."""
+    await teach(stage, "about rivers", "2")
+    await stage.press("ctrl+n")
+    await stage.until(lambda: "about rivers" not in stage.text())
+    await stage.press("f8")
+    await stage.sees("The last lesson is of another conversation: \u201cabout rivers\u201d")
+    await stage.sees("Take it back?")
+    assert stage.teacher.sent(Undo) == []
+
+
 @pytest.mark.parametrize("yes", [True, False])
 def test_another_conversation_is_asked_about(tmp_path: Path, yes: bool) -> None:
     async def scenario(stage: Stage) -> None:
-        await teach(stage, "about rivers", "2")
-        await stage.press("ctrl+n")
-        await stage.until(lambda: "about rivers" not in stage.text())
-        await stage.press("f8")
-        await stage.sees("The last lesson is of another conversation: \u201cabout rivers\u201d")
-        assert stage.teacher.sent(Undo) == []
+        await question(stage)
         await stage.press("y" if yes else "h")
         if yes:
             await stage.until(lambda: len(stage.teacher.sent(Undo)) == 1)
@@ -55,28 +61,13 @@ def test_another_conversation_is_asked_about(tmp_path: Path, yes: bool) -> None:
 @pytest.mark.parametrize("typed", ["yes it rained", "What is it?"])
 def test_a_message_typed_beside_the_question_is_no_answer(tmp_path: Path, typed: str) -> None:
     async def scenario(stage: Stage) -> None:
-        await teach(stage, "about rivers", "2")
-        await stage.press("ctrl+n")
-        await stage.until(lambda: "about rivers" not in stage.text())
-        await stage.press("f8")
-        await stage.sees("Take it back?")
+        await question(stage)
         await stage.press(*(character if character != " " else "space" for character in typed))
         await stage.until(lambda: stage.prompt == typed)
         await stage.pilot.pause(2 * HOLD)
         assert stage.teacher.sent(Undo) == [] and stage.prompt == typed
 
     play(scenario, tmp_path)
-
-
-async def held(stage: Stage) -> None:
-    """The question is open, and a y was typed just now."""
-    await teach(stage, "about rivers", "2")
-    await stage.press("ctrl+n")
-    await stage.until(lambda: "about rivers" not in stage.text())
-    await stage.press("f8")
-    await stage.sees("Take it back?")
-    await stage.press("y")
-    assert stage.teacher.sent(Undo) == []
 
 
 @pytest.mark.parametrize("key", ["escape", "left", "backspace"])
@@ -86,7 +77,8 @@ def test_a_key_that_is_no_text_takes_the_y_back(
     monkeypatch.setattr(confirm_line, "HOLD", 2.0)
 
     async def scenario(stage: Stage) -> None:
-        await held(stage)
+        await question(stage)
+        await stage.press("y")
         await stage.press(key)
         await stage.sees("nothing was changed")
         await stage.pilot.pause(2.2)
@@ -101,7 +93,8 @@ def test_a_click_elsewhere_is_no_yes_nor_for_the_next_question(
     monkeypatch.setattr(confirm_line, "HOLD", 1.0)
 
     async def scenario(stage: Stage) -> None:
-        await held(stage)
+        await question(stage)
+        await stage.press("y")
         stage.app.screen.set_focus(stage.app.screen.query_one("#prompt"))
         await stage.sees("nothing was changed")
         await stage.press("f8")
