@@ -18,8 +18,8 @@ YES, NO = ("y", "Y"), ("n", "N")
 
 class ConfirmLine(Static, can_focus=True):
     """`ask` takes the keys until it is answered: y is yes, any other key is no; where that is
-    text, it is sent as TextForPrompt. Beside a prompt a y is no answer if it begins a text, which is
-    where another key follows within HOLD seconds."""
+    text, it is sent as TextForPrompt. Beside a prompt a y is yes only if no other key follows
+    within HOLD seconds; else it begins a text."""
 
     def __init__(self, *, beside_prompt: bool = False, id: str | None = None) -> None:
         super().__init__("", markup=False, id=id)
@@ -50,9 +50,11 @@ class ConfirmLine(Static, can_focus=True):
         self._show(("! " if trouble else "") + words, "-trouble" if trouble else "")
 
     def on_key(self, event: events.Key) -> None:
+        text = event.character if event.is_printable and event.character else ""
+        if self._then is None and not text:
+            return
         event.stop()
         event.prevent_default()
-        text = event.character if event.is_printable and event.character else ""
         if self._then is None:  # typed before the focus was elsewhere again
             self._type(text)
         elif event.key in YES and self._beside_prompt and not self._held:

@@ -37,9 +37,7 @@ _DOES = re.compile(
 """The subject behind a verb that asks."""
 _NO_SUBJECT = _words("""i we me us you he she it they my our your his her their this that these those there
 the a an any some no not one""")
-_DOES_RELATIVE = re.compile(
-    r"\b(?:does|did|has|is|was|can|will) (?:my|our) ([\w-]+)", re.IGNORECASE
-)
+_DOES_RELATIVE = re.compile(r"\b(?:does|did) (?:my|our) ([\w-]+)(?! and\b)", re.IGNORECASE)
 _HIMSELF = re.compile(r"\b(?:i|we)\b")
 _NAME = {"call": "nam"}
 _RELATIVES = {word: "|".join((word, *others)) for word, others in RELATIVES.items()}

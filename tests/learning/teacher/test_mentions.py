@@ -106,6 +106,7 @@ def test_what_he_did_himself_his_relatives_did_not(journal: Journal) -> None:
     say(journal, tree)
     assert found(journal, "Which tree did I plant?") == [tree]
     assert not found(journal, "Which tree did my mum plant?")
+    assert found(journal, "Which tree did my mum and I plant?") == [tree]
 
 
 def test_it_may_be_asked_who_somebody_is(journal: Journal) -> None:
