@@ -87,6 +87,11 @@ def fold_answer(text: str) -> str:
     return words
 
 
+def word_set(text: str) -> frozenset[str]:
+    """The words of a list that is written as one text."""
+    return frozenset(text.split())
+
+
 def writable(text: str) -> str:
     """The text as UTF-8 can hold it: half characters, as broken pastes and file names have, become `?`."""
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -138,8 +138,8 @@ def _slots(listed: str) -> dict[str, str]:
 
 
 def _header(line: str, place: str, form: re.Pattern[str] = _HEADER) -> re.Match[str]:
-    """Name, who, slots and `one` of the line that a relation begins with, or name and slots of one that adds
-    to a relation."""
+    """The parts of a header. form: _HEADER for a new relation (name, who, slots, `one`), or _MORE for lines
+    that are added to a relation (name, slots)."""
     found = form.fullmatch(line)
     if found is None:
         raise ValueError(

@@ -20,20 +20,18 @@ from learning.text.kinds.matching import Node, all_readings, blanks_of, takes_al
 from learning.text.kinds.recognise import what_is_asked
 from learning.text.kinds.relations import BLANK, QuestionKind, kinds, listed_values
 from learning.text.kinds.words import CountedWord, counted, counted_text
+from learning.text.normalise import word_set
 from learning.text.questions.asked_for import has_form
 from learning.text.questions.asking import asks_in_any_order, without_opening
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_AFTER = _words(
+_AFTER = word_set(
     "at in on with for from since because who which every last this near by after before whose next"
 )
 """Words with which a clause goes on behind what it tells."""
 _PAUSES = (",", ";", ":", ".", "!", "\u2026")
-_BESIDE = _words("now also just actually really still currently already recently finally nowadays")
+_BESIDE = word_set(
+    "now also just actually really still currently already recently finally nowadays"
+)
 """Words that a clause may have anywhere."""
 _FILLERS = re.compile(
     r"^(?:(?:also|anyway|actually|honestly|today|yesterday|these days|last \w+|in fact|for the record"
@@ -49,16 +47,17 @@ _UNSURE = re.compile(
     re.IGNORECASE,
 )
 """What says that a statement is somebody else's, or only may be."""
-_NO_VALUE = _words("""not never no nothing nobody none nowhere it that this these those which what here there
-him her them me you hard easy over off up tomorrow soon later furious tired ill""")
-"""Words that no value has: they deny it, or it is none."""
+_NO_VALUE = word_set("""not never no nothing nobody none nowhere it that this these those which what here
+there him her them me you hard easy over off up tomorrow soon later furious tired ill""")
+"""Words that never stand in a name, place or other value: "My name is not Tom" and "My boss is furious" name
+nobody."""
 _ARTICLE = re.compile(r"^(?:the|my|a|an) ")
 _DETERMINED = re.compile(
     r"^(?:the|my|a|an|his|her|their|some) |^(?:bed|town|school|prison|hospital|work|home)$"
 )
 _WIDER = {"pet_name": "thing_name", "pet_age": "thing_age", "pet_coat": "thing_colour"}
 """Kind of a fact about an animal -> the kind of the same fact about anything."""
-_SAYS_LITTLE = _words("""a an the i my me am is are was were be have has had do does love like hate own want
+_SAYS_LITTLE = word_set("""a an the i my me am is are was were be have has had do does love like hate own want
 see take get make go call this that it here there always hi by way all we our her his everything best most so
 yes""")
 """Words of a line that do not tell its kind."""
@@ -213,6 +212,6 @@ def _slots_of(kind: QuestionKind, line: str) -> dict[str, str]:
 
 
 def _tells(line: str) -> bool:
-    """Whether a line has a word beside its blanks that tells its kind, so that any phrase may fill these."""
+    """Whether a line has, outside its blanks, a word that few other kinds have ("work", but not "be")."""
     plain = BLANK.sub(lambda found: found[3] or "", line)
     return not _SAYS_LITTLE.issuperset(word.text for word in counted(plain))

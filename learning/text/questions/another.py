@@ -17,17 +17,12 @@ from itertools import chain, zip_longest
 from learning.text.content import content_words
 from learning.text.flaws import sentences_of
 from learning.text.kinds.words import RELATIVES
-from learning.text.normalise import fold, uncapitalised
+from learning.text.normalise import fold, uncapitalised, word_set
 from learning.text.questions.asking import IS
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
 
 _HAS = re.compile(r"(?<![\w-])([^\W\d_][\w-]*)(?:['’]s\b|(?<=s)['’](?=\s))", re.IGNORECASE)
 """The owner of something: the word before "'s", or one with "s'"."""
-_NO_OWNER = _words("""what who where when why how which that this it here there he she let everything
+_NO_OWNER = word_set("""what who where when why how which that this it here there he she let everything
 something nothing today tomorrow yesterday tonight year month week day morning evening night""")
 """Words before "'s" that own nothing: "what's", "today's"."""
 _DOES = re.compile(
@@ -35,7 +30,7 @@ _DOES = re.compile(
     re.IGNORECASE,
 )
 """The subject behind a verb that asks."""
-_NO_SUBJECT = _words("""i we me us you he she it they my our your his her their this that these those there
+_NO_SUBJECT = word_set("""i we me us you he she it they my our your his her their this that these those there
 the a an any some no not one""")
 _DOES_RELATIVE = re.compile(r"\b(?:does|did) (?:my|our) ([\w-]+)(?! and\b)", re.IGNORECASE)
 _HIMSELF = re.compile(r"\b(?:i|we)\b")

@@ -20,6 +20,7 @@ from typing import Literal
 
 from learning.text.content import content_words
 from learning.text.kinds.words import RELATIVES
+from learning.text.normalise import word_set
 from learning.text.number_words import find_words
 from learning.text.questions.asking import QUESTION_WORDS, asks_in_any_order
 
@@ -40,37 +41,33 @@ class AskedFor:
     """What is done with the thing: "eat"."""
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_BE = _words("is am are was were")
-_VERBS = _BE | _words("do does did can will should would could has have had must may might shall")
-_LINKS = _words(
+_BE = word_set("is am are was were")
+_VERBS = _BE | word_set("do does did can will should would could has have had must may might shall")
+_LINKS = word_set(
     """of for with in at on to from by about under behind near into since until during after before than as
     like over off up out around between instead"""
 )
-_BEFORE_QUESTION = (_VERBS | _LINKS) | _words(
+_BEFORE_QUESTION = (_VERBS | _LINKS) | word_set(
     """know tell me us remember forgot forgotten forget remind recall wonder say ask idea sure and but so hey
     please"""
 )
 """Words before a question word that asks, and begins no clause about somebody."""
-_PRONOUNS = _words("i we you he she it they one")
-_DETERMINERS = _words("my our the your a an his her its their any some this that these those")
+_PRONOUNS = word_set("i we you he she it they one")
+_DETERMINERS = word_set("my our the your a an his her its their any some this that these those")
 _ENDS_PHRASE = _VERBS | _LINKS | _PRONOUNS | _DETERMINERS
-_OBJECTS = _DETERMINERS | _LINKS | _words("me us")
+_OBJECTS = _DETERMINERS | _LINKS | word_set("me us")
 """Words behind a verb."""
-_ADVERBS = _words(
+_ADVERBS = word_set(
     """always last usually never first really best most not also have ever just still often again now both"""
 )
-_AT_THE_END = _words("again now please exactly right just")
-_NOUNS_IN_ING = _words("wedding building thing nothing ring king spring evening morning")
-_NOTHING = _words(
+_AT_THE_END = word_set("again now please exactly right just")
+_NOUNS_IN_ING = word_set("wedding building thing nothing ring king spring evening morning")
+_NOTHING = word_set(
     """thing things kind kinds sort sorts type types way one ones stuff something word words part parts idea
     point again now please exactly right just it that this all matter trouble news problem plan"""
 )
 """Nouns that do not say what kind of thing it is."""
-_ANYTHING = _words(
+_ANYTHING = word_set(
     """do doing done did have having had get getting got make making made go going gone use using keep call
     take taking like want wanted need come give put be being been work think thinking say saying know tell
     mean meant happen find able good called named wrong odd special new left see look"""
@@ -90,34 +87,34 @@ _SHORT_FORMS = [
         (r"(\w)'s (?=(?:my|our|the|i|we|me)\b)", r"\1 is "),  # which colour's my bike
     )
 ]
-_MEASURED = _words("old tall heavy deep slow fast high wide thick")
+_MEASURED = word_set("old tall heavy deep slow fast high wide thick")
 """Adjectives behind "how" that ask for a number."""
 _OF_FORM: dict[Form, frozenset[str]] = {
     "person": frozenset(RELATIVES)
-    | _words(
+    | word_set(
         """person man woman friend relative neighbour neighbor doctor dentist boss teacher colleague author
         writer playwright poet painter singer actor girl boy people child guy lady somebody president king
         queen brother sister son daughter uncle cousin nephew niece wife husband partner boyfriend girlfriend
         mum dad twin landlord neighbour company firm employer team club party brand charity band bank"""
     ),
-    "name": _words("name nickname surname"),
-    "place": _words(
+    "name": word_set("name nickname surname"),
+    "place": word_set(
         """place town city country village street road address region state county area spot location room
         hospital shop school suburb continent island station mall university office restaurant building
         corner chemist market bank pub church park garden cafe theatre cinema gym library museum stadium
         clinic hotel airport beach forest bakery pharmacy chapel port harbour valley birthplace district
         capital home destination space part"""
     ),
-    "time": _words(
+    "time": word_set(
         """date day month year time season hour occasion week weekday birthday decade moment evening morning
         night"""
     ),
-    "number": _words(
+    "number": word_set(
         """number age year size price cost amount height weight length grade phone temperature"""
     ),
 }
 """Nouns behind "which" that ask for a form."""
-_FORM_ALONE = _words(
+_FORM_ALONE = word_set(
     "place spot location time moment occasion person man woman people name number somebody"
 )
 """Of these, those that say no more than the form."""
