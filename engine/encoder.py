@@ -4,12 +4,12 @@
     vectors = encoder.encode(["What is my sister called?", "my sister, what's her name"])  # [2, S]
     likeness = vectors @ vectors.T
 
-A few blocks of engine.model, in which every token sees every other one of its text, the mean over a text's
-tokens, and a linear map (as Sentence-BERT, 1908.10084). The encoder is not the model that talks: no lesson
-moves it, so a vector stays right as long as its text does. Left out: training
-(learning.encoder_training).
+A few blocks of engine.model, in which every token sees every other one of its text, a weighted mean over a
+text's tokens, and a linear map (as Sentence-BERT, 1908.10084, but for the weights, which one learned query
+gives as in attention). Capitals do not count. The encoder is not the model that talks: no lesson moves it, so
+a vector stays right as long as its text does. Left out: training (learning.encoder_training).
 
-Notation: N texts, T tokens of the longest one, S numbers of a vector.
+Notation: N texts, T tokens of the longest one, S numbers of a vector, D numbers of a state.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SHIPPED_ENCODER = Path(__file__).resolve().with_name("encoder_weights")
 ENCODER = "encoder.safetensors"
 MOST_TOKENS = 96
 """Of a longer text the end counts."""
-_HEAD = "head"
+_HEAD, _QUERY = "head", "query"
 _PASS_TOKENS = 4096
 """Padded tokens per forward pass of `encode`."""
 
@@ -45,11 +45,12 @@ _PASS_TOKENS = 4096
 class SentenceEncoder(nn.Module):
     """Texts to unit vectors."""
 
-    def __init__(self, model: Model, tokenizer: Tokenizer, head: Tensor) -> None:
-        """model: its output layer is not used. head: the linear map, [S, dim of the model]."""
+    def __init__(self, model: Model, tokenizer: Tokenizer, head: Tensor, query: Tensor) -> None:
+        """model: its output layer is not used. head: the linear map, [S, D]. query: the product with a
+        token's state is the logarithm of the token's weight in the mean, [D]."""
         super().__init__()
         self.model, self.tokenizer = model, tokenizer
-        self.head = nn.Parameter(head)
+        self.head, self.query = nn.Parameter(head), nn.Parameter(query)
 
     @property
     def size(self) -> int:
@@ -57,28 +58,27 @@ class SentenceEncoder(nn.Module):
         return len(self.head)
 
     def ids(self, text: str) -> list[int]:
-        """The ids of a text, at least one."""
-        return self.tokenizer.encode(text)[-MOST_TOKENS:] or [self.tokenizer.chat.end]
+        """The ids of a text, at least one. Its first word is read as every other one: after a space, and in
+        small letters."""
+        return self.tokenizer.encode(f" {text.strip().lower()}")[-MOST_TOKENS:]
 
     def forward(self, rows: Sequence[Sequence[int]]) -> Tensor:
         """Ids of N texts, none of them empty, to unit vectors [N, S] in float32."""
         width = max(map(len, rows))
         ids = torch.zeros(len(rows), width, dtype=torch.long)
-        there = torch.zeros(len(rows), width)
+        mask = torch.full((len(rows), width), float("-inf"))
         for at, row in enumerate(rows):
             ids[at, : len(row)] = torch.tensor(row)
-            there[at, : len(row)] = 1.0
-        mask = torch.zeros_like(there).masked_fill(there == 0.0, float("-inf"))
+            mask[at, : len(row)] = 0.0
         with autocast(self.model.device):
-            states = self.model.hidden_states(ids, mask=mask[:, None, None])
-        mean = (states.float() * there[..., None]).sum(1) / there.sum(1, keepdim=True)
-        return F.normalize(F.linear(mean, self.head), dim=-1)
+            states = self.model.hidden_states(ids, mask=mask[:, None, None]).float()
+        weights = (states @ self.query + mask).softmax(-1)
+        return F.normalize(F.linear((weights[..., None] * states).sum(1), self.head), dim=-1)
 
     @torch.inference_mode()
     def encode(self, texts: Sequence[str]) -> Tensor:
-        """Unit vectors [N, S] of texts, in their order. Their products are cosines, -1 to 1. A text in
-        capitals is read as if it were in small letters."""
-        rows = [self.ids(text.lower() if text.isupper() else text) for text in texts]
+        """Unit vectors [N, S] of texts, in their order. Their products are cosines, -1 to 1."""
+        rows = [*map(self.ids, texts)]
         found = torch.empty(len(rows), self.size)
         order = sorted(range(len(rows)), key=lambda at: len(rows[at]))
         while order:
@@ -98,7 +98,7 @@ def save_encoder(encoder: SentenceEncoder, folder: Path) -> None:
     except OSError as error:
         raise CheckpointError(*unwritable(folder, error, "choose another folder")) from error
     weights = to_huggingface(encoder.model.state_dict(), config)
-    save_int8(weights | {_HEAD: encoder.head}, folder / ENCODER)
+    save_int8(weights | {_HEAD: encoder.head, _QUERY: encoder.query}, folder / ENCODER)
 
 
 @functools.cache
@@ -129,9 +129,10 @@ def load_encoder(folder: Path) -> SentenceEncoder:
         raise CheckpointError(error.what, error.next_step) from error
     tensors = load_int8(folder / ENCODER)
     try:
-        head = tensors.pop(_HEAD)
-        if head.dim() != 2 or head.shape[1] != config.dim:
-            raise KeyError(f"{_HEAD} has shape {tuple(head.shape)}")
+        head, query = tensors.pop(_HEAD), tensors.pop(_QUERY)
+        for name, found, dims in ((_HEAD, head, 2), (_QUERY, query, 1)):
+            if found.dim() != dims or found.shape[-1] != config.dim:
+                raise KeyError(f"{name} has shape {tuple(found.shape)}")
         with torch.device("meta"):
             model = Model(config)
         model.load_state_dict(from_huggingface(tensors, config), assign=True)
@@ -140,4 +141,4 @@ def load_encoder(folder: Path) -> SentenceEncoder:
             f"{folder / ENCODER}: does not fit its config.json ({str(error).splitlines()[0]})",
             "install vidya again",
         ) from error
-    return SentenceEncoder(model, tokenizer, head).requires_grad_(False)
+    return SentenceEncoder(model, tokenizer, head, query).requires_grad_(False)

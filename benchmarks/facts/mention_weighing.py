@@ -28,7 +28,7 @@ from engine.config import Sampling
 from engine.encoder import shipped_encoder
 from learning.journal.journal import Journal
 from learning.protocol.records import Turn
-from learning.teacher.mentions import Mentions, lacking_and_whole, of_something_else
+from learning.teacher.mentions import Mentions, of_something_else, signs
 from learning.text.flaws import with_sentences
 from learning.text.kinds.told import Statement, asks_or_names
 from learning.text.mention import clauses, told_in
@@ -51,7 +51,7 @@ class Asked:
 
     kind: str
     text: str
-    features: tuple[float, float, float, float]
+    features: tuple[float, float, float, float, float]
     right: bool
 
 
@@ -102,20 +102,20 @@ def _likeliest(mentions: Mentions, question: Question) -> Asked | None:
     near = [
         (float(cosines[place] + idfs[place] / 10), place)
         for place, mention in enumerate(found)
-        if not of_something_else(text, mention.text) and not lacks_form(text, mention.text)
+        if not of_something_else(text, mention.read) and not lacks_form(text, mention.read)
     ]
     if not near:
         return None
     place = max(near)[1]
-    told = found[place].text
-    if Statement.of(clauses(told)).tells(text):
+    told = found[place]
+    if Statement.of(clauses(told.read)).tells(text):
         return None
-    features = (float(cosines[place]), float(idfs[place]), *lacking_and_whole(text, told))
-    return Asked(question.kind, text, features, told in question.wanted)
+    features = (float(cosines[place]), float(idfs[place]), *signs(text, told.read))
+    return Asked(question.kind, text, features, told.text in question.wanted)
 
 
 def fitted(rows: Sequence[Asked]) -> list[float]:
-    """BIAS, NEAR, IDF, LACKING and WHOLE."""
+    """BIAS, NEAR, IDF, LACKING, WHOLE and PERSONS."""
     flags = [float(row.right) for row in rows]
     return logistic([row.features for row in rows], flags, [1.0] * len(rows))
 
@@ -149,7 +149,8 @@ def main() -> None:
         shares = recalled(found, least)
         told = (f"{100 * shares[k][0]:.0f} / {100 * shares[k][1]:.0f}" for k in kinds)
         print(least, *told, sep=" | ")
-    print("BIAS, NEAR, IDF, LACKING, WHOLE =", ", ".join(f"{value:.2f}" for value in fitted(rows)))
+    names = "BIAS, NEAR, IDF, LACKING, WHOLE, PERSONS"
+    print(names, "=", ", ".join(f"{value:.2f}" for value in fitted(rows)))
 
 
 if __name__ == "__main__":

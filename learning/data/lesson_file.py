@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,9 @@ _FORMS = 'give {"prompt","answer"}, {"prompt","chosen","rejected"}, {"prompt","a
 
 ADVICE = "give a UTF-8 file of JSON lines"
 """The next step where a file cannot be read."""
+
+NAMED_LINES = 8
+"""Most further wrong lines that an error names."""
 
 
 def read_rows(path: Path, forms: str = _FORMS) -> list[dict[str, Any]]:
@@ -46,15 +49,30 @@ def read_lessons(path: Path) -> list[Lesson]:
 
 
 def to_lessons(rows: Iterable[dict[str, Any]], name: str) -> list[Lesson]:
-    """Converts rows from `parse_rows` to lessons. Raises DataError with name and line for an invalid row."""
-    lessons = []
+    """Converts rows from `parse_rows` to lessons. Raises DataError with name and line for the first invalid
+    row, and with the lines of the others."""
+    lessons, wrong = list[Lesson](), dict[Any, Exception]()
     for row in rows:
         try:
             lessons.append(_lesson(row))
         except (KeyError, TypeError, ValueError) as error:
-            what = f"has no {error}" if isinstance(error, KeyError) else str(error)
-            raise DataError(f"{name}:{row.get('_line', '?')}: {what}", _FORMS) from error
+            wrong[row.get("_line", "?")] = error
+    if wrong:
+        (line, first), *others = wrong.items()
+        what = f"has no {first}" if isinstance(first, KeyError) else str(first)
+        raise DataError(f"{name}:{line}: {what}{_and_lines([at for at, _ in others])}", _FORMS)
     return lessons
+
+
+def _and_lines(others: Sequence[Any]) -> str:
+    """What an error says of further wrong lines; the first NAMED_LINES are named."""
+    if not others:
+        return ""
+    named = ", ".join(map(str, others[:NAMED_LINES]))
+    if len(others) == 1:
+        return f"; line {named} is wrong too"
+    more = f" and {len(others) - NAMED_LINES} more" if len(others) > NAMED_LINES else ""
+    return f"; lines {named}{more} are wrong too"
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from torch import Tensor, nn
 from engine.encoder import SentenceEncoder
 from engine.errors import CheckpointError
 from engine.storage.checkpoint import load_tensors, save_tensors
+from learning.encoder_training.careless import careless
 from learning.encoder_training.pairs import pairs, same_life, strangers, twins
 from learning.encoder_training.settings import EncoderSettings
 from learning.maths.contrast import info_nce, similarity_divergence
@@ -62,7 +63,7 @@ class EncoderLoop:
         about: says what the run is made of; `resume` refuses another."""
         self.encoder, self.settings, self.vectors, self._about = encoder, settings, vectors, about
         self.steps = 0
-        self._rows = [encoder.ids(text) for text in texts]
+        self._texts, self._rows = texts, [encoder.ids(text) for text in texts]
         self._optimizer = MuonAdamW(
             encoder,
             muon_lr=settings.muon_lr,
@@ -85,7 +86,7 @@ class EncoderLoop:
         self._optimizer.zero_grad()
         batch = self._sentences(self.steps)
         wanted = self.vectors[torch.tensor(batch)].float()
-        found = encoder([self._rows[at] for at in batch])
+        found = encoder(self._read(batch))
         cosine = (found * wanted).sum(-1).mean()
         divergence = similarity_divergence(found, wanted, settings.temperature)
         (1.0 - cosine + settings.similarity * divergence).backward()
@@ -134,6 +135,16 @@ class EncoderLoop:
         begin = rng.sample(range(batches), batches)[place % batches] * count
         return drawn[begin : begin + count]
 
+    def _read(self, batch: Sequence[int]) -> list[list[int]]:
+        """The ids of a step's sentences, some of them typed in a hurry."""
+        rng, encoder = random.Random(f"{self.settings.seed} {self.steps} careless"), self.encoder
+        return [
+            encoder.ids(careless(self._texts[at], rng))
+            if rng.random() < self.settings.careless
+            else self._rows[at]
+            for at in batch
+        ]
+
     def _contrast(self) -> float:
         """Adds the gradient of a step's lives. Returns their loss in nats."""
         rng = random.Random(f"{self.settings.seed} {self.steps} lives")
@@ -150,5 +161,5 @@ class EncoderLoop:
             twins(found),
             (unanswered, same_life(found, others)),
         )
-        loss.backward()
+        (self.settings.contrast * loss).backward()
         return loss.item()

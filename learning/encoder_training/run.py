@@ -8,36 +8,42 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
 import torch
+import torch.nn.functional as F
+from torch import Tensor
 
-from engine.encoder import SentenceEncoder, save_encoder
+from engine.config import ModelConfig
+from engine.encoder import MOST_TOKENS, SentenceEncoder, save_encoder
 from engine.errors import CheckpointError, ConfigError
 from engine.model import Model
-from engine.storage.checkpoint import load_model
 from engine.storage.disk import unwritable
 from engine.storage.files import make_private_folder
-from engine.tokenizers.load import load_tokenizer
+from engine.tokenizers.ranks import RankTokenizer
 from learning.data.corpus import data_files
 from learning.encoder_training.loop import EncoderLoop, EncoderReport
-from learning.encoder_training.sentences import sentences
+from learning.encoder_training.sentences import of_lives, sentences, words
 from learning.encoder_training.settings import EncoderSettings
 from learning.encoder_training.teacher import SentenceTeacher, digest_of, kept_vectors
+from learning.encoder_training.tokens import token_texts, word_tokenizer
 from learning.text.context import question_and_answer
 from learning.text.lives import lives
 
 LOG, VECTORS = "log.txt", "teacher.safetensors"
 MOST_OF_SOURCE = 70_000
+LIVES, MOST_OF_LIVES = 3_000, 120_000
+HEADS, KV_HEADS, HEAD_SIZE, HIDDEN = 6, 2, 64, 1_024
+"""Of the encoder's blocks; its width is the size of the teacher's vectors."""
+SCALE = 8.0
+"""Length of a token's first vector. Optimizers move vectors of length 1 too fast."""
 _TOLD_EVERY = 25
 _HELD_OUT_LIVES = 20
 
 
 def train_encoder(
-    base: Path,
     teacher: Path,
     text: Sequence[Path],
     out: Path,
@@ -45,9 +51,9 @@ def train_encoder(
     say: Callable[[str], None] = print,
     read: Callable[[Path], SentenceTeacher] = SentenceTeacher.read,
 ) -> SentenceEncoder:
-    """Trains an encoder from the lower blocks of the model in `base` and writes it to `out`; goes on where an
-    earlier run in the same folder ended. teacher: a folder of transformers. text: files and folders of
-    the corpus. read: reads the teacher, if its vectors are not kept yet.
+    """Trains an encoder and writes it to `out`; goes on where an earlier run in the same folder ended.
+    teacher: a folder of transformers. text: files and folders of the corpus. read: reads the teacher, if its
+    vectors are not kept yet.
 
     Raises CheckpointError, DataError, ConfigError.
     """
@@ -64,19 +70,17 @@ def train_encoder(
         log.write(f"{line}\n")
 
     with log:
-        rng = random.Random(settings.seed)
-        texts = sentences(data_files(text), MOST_OF_SOURCE, rng)
-        if len(texts) < settings.sentences:
-            raise ConfigError(
-                f"--text has {len(texts)} sentences, a step takes {settings.sentences}",
-                "name more text, or give smaller --sentences",
-            )
-        tell(f"{base}, torch {torch.__version__}, {settings}")
+        texts = placed_texts(text, settings)
+        tell(f"torch {torch.__version__}, {settings}")
+        tokenizer = word_tokenizer(texts, settings.vocabulary)
+        tokens = token_texts(tokenizer)
         source = _config_text(teacher)
-        vectors = kept_vectors(lambda: read(teacher), texts, out / VECTORS, tell, source)
-        encoder = new_encoder(base, settings, vectors.shape[1])
-        about = digest_of([source, _config_text(base), str(base.resolve()), *texts])
-        loop = EncoderLoop(encoder, texts, vectors, settings, about)
+        every = [*texts, *tokens.values()]
+        vectors = kept_vectors(lambda: read(teacher), every, out / VECTORS, tell, source)
+        first = dict(zip(tokens, vectors[len(texts) :], strict=True))
+        encoder = new_encoder(tokenizer, first, settings)
+        about = digest_of([source, *texts])
+        loop = EncoderLoop(encoder, texts, vectors[: len(texts)], settings, about)
         if loop.resume(out):
             tell(f"goes on after step {loop.steps}")
 
@@ -97,17 +101,49 @@ def train_encoder(
     return encoder
 
 
-def new_encoder(base: Path, settings: EncoderSettings, size: int) -> SentenceEncoder:
-    """An untrained encoder of the lower blocks of a model and a random map to `size` numbers. Raises
-    CheckpointError."""
-    whole, generator = load_model(base), torch.Generator().manual_seed(settings.seed)
-    config = replace(whole.config, layers=min(settings.blocks, whole.config.layers))
-    with torch.device("meta"):
-        model = Model(config)
-    kept = set(model.state_dict())
-    model.load_state_dict({k: v for k, v in whole.state_dict().items() if k in kept}, assign=True)
-    head = torch.randn(size, config.dim, generator=generator) * config.dim**-0.5
-    return SentenceEncoder(model, load_tokenizer(base), head).requires_grad_(True)
+def placed_texts(text: Sequence[Path], settings: EncoderSettings) -> list[str]:
+    """What the teacher places, in random order. Raises ConfigError if it is too little for a step,
+    DataError."""
+    rng = random.Random(settings.seed)
+    found = sentences(data_files(text), MOST_OF_SOURCE, rng)
+    if len(found) < settings.sentences:
+        raise ConfigError(
+            f"--text has {len(found)} sentences, a step takes {settings.sentences}",
+            "name more text, or give smaller --sentences",
+        )
+    lives = of_lives(LIVES, MOST_OF_LIVES, rng) if settings.lives else []
+    texts = [*dict.fromkeys([*found, *lives, *words(found)])]
+    rng.shuffle(texts)
+    return texts
+
+
+def new_encoder(
+    tokenizer: RankTokenizer, first: Mapping[int, Tensor], settings: EncoderSettings
+) -> SentenceEncoder:
+    """An encoder whose blocks do nothing yet, so that a text's vector is the mean of its tokens' first ones.
+    first: of some ids, [S] each; the other tokens have random vectors."""
+    size = len(next(iter(first.values())))
+    generator = torch.Generator().manual_seed(settings.seed)
+    config = ModelConfig(
+        vocab_size=tokenizer.vocab_size,
+        dim=size,
+        layers=settings.blocks,
+        heads=HEADS,
+        kv_heads=KV_HEADS,
+        hidden=HIDDEN,
+        head_size=HEAD_SIZE,
+        context=MOST_TOKENS,
+    )
+    model = Model(config, generator=generator)
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            if name.endswith(("out.weight", "down.weight")):
+                weight.zero_()
+        table = torch.randn(tokenizer.vocab_size, size, generator=generator)
+        for at, vector in first.items():
+            table[at] = vector.float()
+        model.embedding.weight.copy_(SCALE * F.normalize(table, dim=-1))
+    return SentenceEncoder(model, tokenizer, torch.eye(size), torch.zeros(size))
 
 
 def _config_text(folder: Path) -> str:

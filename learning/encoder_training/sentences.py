@@ -1,6 +1,8 @@
-"""Sentences of everyday language out of conversations and books, for the teacher to place.
+"""What the teacher places: sentences of conversations and books, what is said and asked about invented lives,
+and single words.
 
     found = sentences(data_files([Path("corpus")]), most=70_000, rng=random.Random(0))
+    found += of_lives(3_000, most=120_000, rng=random.Random(0)) + words(found)
 
 Short ones only: the encoder is asked about questions and lessons. Left out: reading files
 (learning.data.corpus), and the teacher's vectors (teacher.py).
@@ -9,15 +11,21 @@ Short ones only: the encoder is asked about questions and lessons. Left out: rea
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from learning.data.corpus import Document, read_documents
 from learning.text.flaws import sentences_of
+from learning.text.lives import LifeFact, lives
 
 WORDS = range(2, 29)
 """Words of a sentence that is taken."""
 MOST_CHARACTERS = 160
+LEAST_OF_WORD = 4
+"""How often a word must come to be taken alone."""
+_WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
 
 
 def sentences(files: Sequence[Path], most: int, rng: random.Random) -> list[str]:
@@ -34,6 +42,30 @@ def sentences(files: Sequence[Path], most: int, rng: random.Random) -> list[str]
     ordered = sorted(found)
     rng.shuffle(ordered)
     return ordered
+
+
+def of_lives(count: int, most: int, rng: random.Random) -> list[str]:
+    """Different questions, answers and statements about `count` invented lives; at most `most`."""
+    found = set[str]()
+    for life in lives(count, rng):
+        found.update(life.unknown)
+        for fact in life.facts:
+            found.update(_of_fact(fact))
+    return rng.sample(sorted(found), min(most, len(found)))
+
+
+def _of_fact(fact: LifeFact) -> Iterator[str]:
+    yield from (fact.question, fact.answer, f"{fact.question} {fact.answer}")
+    yield from (*fact.rewordings, *fact.paraphrases, *fact.statements, *fact.neighbours)
+    yield from (one.question for one in (*fact.follows, *fact.right))
+
+
+def words(texts: Iterable[str]) -> list[str]:
+    """The words of the texts that come LEAST_OF_WORD times or more, in small letters, the commonest first."""
+    found = Counter(
+        word for text in texts for word in _WORD.findall(text.lower().replace("\u2019", "'"))
+    )
+    return [word for word, count in found.most_common() if count >= LEAST_OF_WORD]
 
 
 def _short(document: Document) -> Iterator[str]:

@@ -11,27 +11,33 @@ from engine.errors import ConfigError
 class EncoderSettings:
     """The defaults are those of the shipped encoder (benchmarks/results/encoder.md)."""
 
-    steps: int = 1_500
+    steps: int = 2_400
     seed: int = 0
+    vocabulary: int = 24_576
+    """Tokens of its own tokenizer."""
     blocks: int = 3
-    """Of the base, from below."""
-    sentences: int = 256
+    sentences: int = 384
     """Sentences per step whose vectors are to be the teacher's."""
-    lives: int = 8
+    careless: float = 0.2
+    """Share of them that the encoder reads as if they were typed in a hurry."""
+    lives: int = 3
     """Invented lives per step, of about ten facts, which are to be found by questions about them; 0: none."""
+    contrast: float = 0.1
+    """Weight of that loss beside those of the sentences."""
     muon_lr: float = 0.003
-    adam_lr: float = 0.003
+    adam_lr: float = 0.01
     weight_decay: float = 0.01
     warm_up: int = 100
     """Steps over which the learning rates rise; then they fall linearly to a fiftieth."""
     temperature: float = 0.05
     similarity: float = 0.2
     """Weight of the teacher's similarities beside its vectors."""
-    save_every: int = 250
+    save_every: int = 400
     """Steps between two savings."""
 
     def __post_init__(self) -> None:
-        least = {"steps": 1, "blocks": 1, "sentences": 2, "lives": 0, "warm_up": 1, "save_every": 1}
+        least = {"steps": 1, "vocabulary": 300, "blocks": 1, "sentences": 2, "lives": 0}
+        least |= {"warm_up": 1, "save_every": 1}
         for name, limit in least.items():
             if (value := getattr(self, name)) < limit:
                 raise ConfigError(f"{name} is {value}", f"give at least {limit}")

@@ -12,6 +12,7 @@ computed, the vectors of lessons that no longer stand leave the file; `forget` t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import torch
@@ -29,6 +30,9 @@ from personality.book import shipped_book_path
 PIECE = 32
 """Lessons per pass; an offer waits for one at most. So many new ones are not worth another writing of the
 file."""
+
+_NAMES = re.compile(r"\b(?:called|names?|named|who)\b", re.IGNORECASE)
+_YOUR = re.compile(r"\byour\b", re.IGNORECASE)
 
 
 class LessonIndex:
@@ -57,6 +61,7 @@ class LessonIndex:
         """Folded question -> its lesson."""
         self.of_kind: dict[Asked, Lesson] = {}
         """What is asked -> the newest lesson that asks it."""
+        self._naming: list[str] = []
         self.general = frozenset[str]()
         """Folded answers that may fit any question: see `general_answers`, and those of the book."""
 
@@ -74,6 +79,7 @@ class LessonIndex:
         kinds = ((what_is_asked(question_of(lesson)), lesson) for lesson in self.lessons)
         self.of_kind = {asked: lesson for asked, lesson in kinds if asked}
         self.own = [KnownAnswer.of(lesson) for lesson in self.lessons]
+        self._naming = [_YOUR.sub("my", x.answer) for x in self.own if _NAMES.search(x.question)]
         self.folded = [folded(one.answer) for one in self.own]
         if self._mark is None:
             self._vectors |= self._lesson_file.read(self.own)
@@ -127,6 +133,11 @@ class LessonIndex:
 
     def _of(self, lines: Sequence[KnownAnswer]) -> dict[KnownAnswer, Tensor]:
         return {one: self._vectors[one] for one in lines if one in self._vectors}
+
+    def naming(self) -> list[str]:
+        """What the lessons teach of who is called what, as the owner would say it. Raises JournalError."""
+        self.refresh()
+        return self._naming
 
     def texts_of_book(self) -> list[str]:
         """Questions and answers of the shipped book."""

@@ -7,8 +7,9 @@
 
 A message is near to a question if its vector, or that of one of its clauses, is (engine.encoder), and if they
 share rare words: words that few messages and few lines of the book have. Only the journal keeps what was
-told: after each start the vectors of the newest messages are computed again. Left out: where what is said
-back stands among the answers (learning.teacher.answer_check).
+told: after each start the vectors of the newest messages are computed again. Where he said that Helen is his
+wife, what he tells of Helen is read as told of his wife too. Left out: where what is said back stands among
+the answers (learning.teacher.answer_check).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from torch import Tensor
 from engine.encoder import shipped_encoder
 from learning.journal.journal import Journal
 from learning.text.changes import repeats, tells_a_change
+from learning.text.kinds.named import Names, shares_persons_alone
 from learning.text.kinds.told import Statement
 from learning.text.mention import (
     clauses,
@@ -47,12 +49,13 @@ NEWEST, MOST_TOLD = 2_000, 4_000
 """Most messages that are looked at, the newest, and most that these tell."""
 PIECE = 32
 """Messages per pass, some 150 ms."""
-BIAS, NEAR, IDF, LACKING, WHOLE = -4.31, 5.51, 0.2, -1.6, 1.4
+BIAS, NEAR, IDF, LACKING, WHOLE, PERSONS = -3.83, 6.37, 0.1, -2.01, 1.24, -0.79
 """Coefficients of how likely a question asks for a message: logistic regression on the cosine of the two; on
 the summed inverse document frequency of the words that they share, in nats (the log of the number of all
 texts by the number of those that have the word); on whether it seems to lack what is asked for, a place for
-example; and on whether it has all content words of the question. benchmarks.facts.mention_weighing fitted
-them on the tuning half of people.jsonl and on everyday_tune.jsonl."""
+example; on whether it has all content words of the question; and on whether they share no words but those for
+persons. benchmarks.facts.mention_weighing fitted them on the tuning half of people.jsonl and on
+everyday_tune.jsonl."""
 OF_KIND = 0.9
 """How likely a question asks for a message that is known to tell just what it asks for."""
 OF_OTHER_KIND = 0.7
@@ -86,19 +89,32 @@ class Mention:
     """Whether it is known to tell just what is asked for (learning.text.kinds.told)."""
     doubted: bool = False
     """Whether the answer says that the question may ask for something else."""
+    reading: str = ""
+    """How they are read instead: "my wife turned 46", for "Helen turned 46"."""
+
+    @property
+    def read(self) -> str:
+        """What a question is compared with."""
+        return self.reading or self.text
 
     @property
     def answer(self) -> str:
-        """The same, said back to him."""
+        """His words, said back to him."""
         return (said_back_in_doubt if self.doubted else said_back)(self.text)
 
 
 class Mentions:
     """What can be said back to the owner of a journal. Not thread-safe."""
 
-    def __init__(self, journal: Journal, common: Callable[[], Iterable[str]]) -> None:
-        """common: gives texts whose words are not rare."""
-        self._journal, self._texts_of_common = journal, common
+    def __init__(
+        self,
+        journal: Journal,
+        common: Callable[[], Iterable[str]],
+        naming: Callable[[], Iterable[str]] = list,
+    ) -> None:
+        """common: gives texts whose words are not rare. naming: gives further statements of the owner's that
+        may tell who is called what."""
+        self._journal, self._texts_of_common, self._naming = journal, common, naming
         self._mark: object = None
         self._told: dict[str, Mention] = {}
         """Folded text -> the newest message that has it, oldest first."""
@@ -108,12 +124,14 @@ class Mentions:
         """Folded text -> [P, S], of the statement and its clauses."""
         self._facts: dict[str, Statement] = {}
         """Folded text -> what its clauses tell."""
+        self.names, self._readings = Names({}), dict[str, list[str]]()
+        """Who is called what, and folded text of a statement -> how it may be read therefore."""
         self._texts, self._having = 0, Counter[str]()
         """Number of texts, of the journal and common ones, and of those that have a word."""
 
     def refresh(self) -> None:
         """Reads the messages again if they have changed. Raises JournalError."""
-        mark = self._journal.messages_mark()
+        mark = (self._journal.messages_mark(), self._journal.lessons_mark())
         if mark == self._mark:
             return
         found, words = dict[str, Mention](), defaultdict[str, set[str]](set)
@@ -122,9 +140,9 @@ class Mentions:
                 found.setdefault(fold(told), Mention(told, when))
             if len(found) >= MOST_TOLD:
                 break
-        self._told = dict(reversed(found.items()))
+        self._told = dict(reversed(self._with_readings(found).items()))
         for text, mention in self._told.items():
-            for word in asked_words(mention.text):
+            for word in asked_words(mention.read):
                 words[word].add(text)
         self._words = dict(words)
         common = self._common if self._told else []
@@ -134,6 +152,19 @@ class Mentions:
         self._vectors = {text: v for text, v in self._vectors.items() if text in self._told}
         self._facts = {text: facts for text, facts in self._facts.items() if text in self._told}
         self._mark = mark
+
+    def _with_readings(self, told: dict[str, Mention]) -> dict[str, Mention]:
+        """The statements, each with its readings behind it (learning.text.kinds.named)."""
+        names = Names.of(chain(self._naming(), (one.text for one in told.values())))
+        kept = self._readings if names == self.names else {}
+        self.names, self._readings = names, {}
+        found = dict[str, Mention]()
+        for text, one in told.items():
+            readings = kept[text] if text in kept else names.readings(one.text)
+            self._readings[text], found[text] = readings, one
+            for reading in readings:
+                found.setdefault(fold(reading), replace(one, reading=reading))
+        return {**found, **told}
 
     @cached_property
     def _common(self) -> list[frozenset[str]]:
@@ -150,7 +181,7 @@ class Mentions:
         self.refresh()
         piece = self.missing()[:PIECE]
         if piece:
-            parts = [clauses(self._told[text].text) for text in piece]
+            parts = [clauses(self._told[text].read) for text in piece]
             vectors = shipped_encoder().encode([*chain.from_iterable(parts)])
             rows = vectors.split([*map(len, parts)])
             self._facts |= dict(zip(piece, map(Statement.of, parts), strict=True))
@@ -177,9 +208,9 @@ class Mentions:
         vectors = shipped_encoder().encode([taught])
         found = self._likely(message, taught, vectors, question=question)
         found = [one for one in found if one.when > since and one.likely >= LEAST_CHANGED]
-        told = [one for one in found if tells_a_change(one.text, question, answer)]
+        told = [one for one in found if tells_a_change(one.read, question, answer)]
         first = next(iter(_newest_first(told)), None)
-        if first and any(x.when > first.when and repeats(x.text, question, answer) for x in found):
+        if first and any(x.when > first.when and repeats(x.read, question, answer) for x in found):
             return None
         return first
 
@@ -200,21 +231,24 @@ class Mentions:
         sums = (BIAS + NEAR * cosines + IDF * idfs).tolist()
         found = list[Mention]()
         for mention, evidence in zip(looked_at, sums, strict=True):
-            told = self._facts[fold(mention.text)]
+            told = self._facts[fold(mention.read)]
             asked_for = told.tells(message)
             of_kind = asked_for or (question is not None and told.tells(question))
             if not of_kind and _likelihood(evidence + WHOLE) < LEAST:
                 continue  # most of them, so the slower rules come after this
-            about = asked_for or not of_something_else(message, mention.text)
-            if about and not lacks_form(message, mention.text):
-                lacking, whole = lacking_and_whole(message, mention.text)
-                likely = _likelihood(evidence + LACKING * lacking + WHOLE * whole)
+            about = asked_for or not of_something_else(message, mention.read)
+            if about and not lacks_form(message, mention.read):
+                lacking, whole, persons = signs(message, mention.read)
+                signed = LACKING * lacking + WHOLE * whole + PERSONS * persons
+                likely = _likelihood(evidence + signed)
                 if of_kind:
                     likely = max(likely, OF_KIND)
                 elif told.tells_something_else(message):
                     likely *= OF_OTHER_KIND
                 found.append(replace(mention, likely=likely, of_kind=of_kind))
-        return sorted((x for x in found if x.likely >= LEAST), key=lambda one: -one.likely)
+        found = sorted((x for x in found if x.likely >= LEAST), key=lambda one: one.likely)
+        best = {one.text: one for one in found}  # of a statement's readings the likeliest
+        return sorted(best.values(), key=lambda one: -one.likely)
 
     def evidence(
         self, message: str, parts: Tensor, said: Iterable[str] = ()
@@ -222,7 +256,11 @@ class Mentions:
         """The N statements that `find` chooses from; the cosine of the message and of the nearest
         clause of each, [N]; and the summed idf of the words that each shares with it, [N]."""
         here = {fold(told) for text in (*said, message) for told in told_in(text)}
-        texts = [text for text in self._told if text in self._vectors and text not in here]
+        texts = [
+            text
+            for text, one in self._told.items()
+            if text in self._vectors and fold(one.text) not in here
+        ]
         if not texts:
             return [], torch.empty(0), torch.empty(0)
         rows = [self._vectors[text] for text in texts]
@@ -254,11 +292,12 @@ def _likelihood(evidence: float) -> float:
     return 1.0 / (1.0 + math.exp(-evidence))
 
 
-def lacking_and_whole(message: str, told: str) -> tuple[float, float]:
-    """What LACKING and WHOLE are for: 0 or 1."""
+def signs(message: str, told: str) -> tuple[float, float, float]:
+    """What LACKING, WHOLE and PERSONS are for: 0 or 1 each."""
     asked = asked_words(message)
     whole = bool(asked) and asked <= asked_words(told)
-    return float(seems_to_lack_form(message, told)), float(whole)
+    lacking, persons = seems_to_lack_form(message, told), shares_persons_alone(message, told)
+    return float(lacking), float(whole), float(persons)
 
 
 def of_something_else(message: str, told: str) -> bool:

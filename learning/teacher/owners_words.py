@@ -60,9 +60,9 @@ class OwnersWords:
         services the boiler?"), or if it leaves out "my" as `leaves_out_the_owner` describes."""
         if told.of_kind or speaks_of_owner(self.message):
             return True
-        if asked_words(self.message) <= asked_words(told.text):
+        if asked_words(self.message) <= asked_words(told.read):
             return True
-        return leaves_out_the_owner(self.message, told.text, "")
+        return leaves_out_the_owner(self.message, told.read, "")
 
     @cached_property
     def change(self) -> Mention | None:

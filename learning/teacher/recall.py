@@ -86,10 +86,10 @@ WAIT = 2.0
 """Seconds that an answer with `tell` waits for the vectors of what the owner said."""
 PATIENCE = 0.2
 """Seconds for which an answer waits for vectors that another thread computes."""
-OWN = Weighing(bias=-2.935, near=4.507, ahead=6.269, answer=0.067, token=-0.031)
+OWN = Weighing(bias=-3.583, near=5.228, ahead=6.175, answer=0.018, token=-0.023)
 """Of vidya's own bases. Fitted at 10M (benchmarks.facts.recall_weighing) on 40 lessons of lessons_tune*.jsonl
 and 60 facts of the tuning half of people.jsonl: 580 questions about them, 272 that none of them answers."""
-READER = Weighing(bias=-1.850, near=4.518, ahead=3.722, answer=0.044, token=0.980, least=0.8)
+READER = Weighing(bias=-0.644, near=2.990, ahead=5.813, answer=0.066, token=0.606, least=0.8)
 """Of models that read contexts. Fitted at 135M on 20 such lessons and 30 facts: 290 and 212 questions."""
 
 
@@ -123,7 +123,7 @@ class LessonRecall:
         self._weighing = READER if reads_contexts(learner.tokenizer) else OWN
         self._lock = threading.Lock()
         self._index = LessonIndex(learner, journal)
-        self._mentions = Mentions(journal, self._index.texts_of_book)
+        self._mentions = Mentions(journal, self._index.texts_of_book, self._index.naming)
         self._waited = ""
         """The last message whose answer waited for what the owner said."""
         self._last: tuple[str, Tensor] | None = None
@@ -330,12 +330,23 @@ class LessonRecall:
         same = self._index.of_kind.get(what_is_asked(message))
         if same and not tells_more(same, message):
             return Recalled(same, SAME_KIND)
+        if named := self._by_other_name(message):
+            return Recalled(named, SAME_KIND)
         found = [
             Recalled(lesson, self._weighing.likely(evidence) * _by_kind(message, lesson))
             for lesson, evidence in self._evidence(message)
         ]
         best = max(found, key=lambda one: one.likely, default=None)
         return best if best and best.likely >= least else None
+
+    def _by_other_name(self, message: str) -> Lesson | None:
+        """The lesson that asks it of Helen, where the message asks it of "my wife", or the reverse."""
+        self._mentions.refresh()
+        for reading in self._mentions.names.readings(message):
+            same = self._index.of_kind.get(what_is_asked(reading))
+            if lesson := self._index.exact.get(fold(reading), same):
+                return lesson
+        return None
 
     def _yes_or_no(self, message: str) -> Recalled | None:
         """The nearest lesson, if the message asks whether it is so."""

@@ -25,8 +25,10 @@ TEXTS = ["Hello", "What is my sister called?", "Why does nobody ever know it bef
 
 @pytest.fixture
 def encoder(tiny_model: Model, tiny_tokenizer: Tokenizer) -> SentenceEncoder:
-    head = torch.randn(12, tiny_model.config.dim, generator=torch.Generator().manual_seed(0))
-    return SentenceEncoder(tiny_model, tiny_tokenizer, head).requires_grad_(False)
+    generator, dim = torch.Generator().manual_seed(0), tiny_model.config.dim
+    head = torch.randn(12, dim, generator=generator)
+    query = torch.randn(dim, generator=generator)
+    return SentenceEncoder(tiny_model, tiny_tokenizer, head, query).requires_grad_(False)
 
 
 def test_vectors_have_length_one_and_do_not_depend_on_their_batch(encoder: SentenceEncoder) -> None:

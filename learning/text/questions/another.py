@@ -103,7 +103,7 @@ _THIRD = {"do": "does", "am": "is", "are": "is", "have": "has", "were": "was"}
 """How a verb is said of somebody else; the others stay."""
 _OBJECTS = {"my": "his", "our": "his", "me": "him", "us": "him", "myself": "himself"}
 _OWNED = re.compile(r"\b(?:my|our) ([\w-]+)", re.IGNORECASE)
-_SPOKEN_OF = re.compile(r"\b(?:i|me|my|mine|we|us|our|ours)\b", re.IGNORECASE)
+_SPOKEN_OF = re.compile(r"\b(?:i|im|ive|me|my|mine|we|weve|us|our|ours)\b", re.IGNORECASE)
 _SOMEBODY_ELSE = re.compile(
     r"\b(?:you|your|yours|he|him|his|she|her|hers|they|them|their|one|somebody|someone|people)\b",
     re.IGNORECASE,
@@ -226,11 +226,11 @@ def speaks_of_owner(message: str) -> bool:
 
 def asks_in_general(message: str) -> bool:
     """Whether the message asks for advice, or what something is, and for nothing of the owner: "How do I
-    learn to juggle?", "What is a half marathon?". Not "Who is Ingrid?"."""
+    learn to juggle?", "What is a half marathon?". Not "Who is Ingrid?", "What is Ingrid good at?"."""
     if _ADVICE.search(message):
         return True
     message = uncapitalised(message)
-    named = message[:3].lower() == "who" and _CAPITAL.search(message)
+    named = (_CAPITAL if message[:3].lower() == "who" else _OF_A_NAME).search(message)
     return bool(_WHAT_IS.match(message)) and not (named or _SPOKEN_OF.search(message))
 
 
@@ -243,6 +243,7 @@ _ADVICE = re.compile(
     r"|\b(?:write|tell|give) (?:me|us) (?:a|an|another|some)\b",
     re.IGNORECASE,
 )
+_OF_A_NAME = re.compile(r"(?<=.)\b[A-Z]\w+ [a-z]")
 _WHAT_IS = re.compile(
     r"(?:what|who|where) (?:is|are) (?!the\b|that\b)(?:an? )?[\w ]{1,20}\?*$", re.IGNORECASE
 )

@@ -139,12 +139,32 @@ _AMOUNT = re.compile(
 """Other words for a number or a time."""
 _NEGATION = re.compile(r"\b(?:not|no|never|nothing|nobody|without)\b|n['’]t\b", re.IGNORECASE)
 _REASON = re.compile(r"\b(?:because|since|so that|for|from|to|as|or else|otherwise)\b")
+_PLAIN_REASON = re.compile(
+    r"\b(?:because|since|so that|so i|so we|as i|as we|due to|or else|otherwise)\b"
+)
 _DAYS = "mon|tues|wednes|thurs|fri|satur|sun"
 _MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
 _TIMES = """spring|summer|autumn|fall|winter|morning|noon|afternoon|evening|night|midnight|dawn|second|minute|
 hour|day|week|month|year|weekend|birthday|holiday|christmas|easter|ago|last|next|today|tomorrow|yesterday|now|soon|
 on|for|before|after|since|until|during|when|while|every|each|always|never|often|once|twice|ever|meal|breakfast|lunch|dinner"""
 _TIME = re.compile(rf"\b(?:(?:{_DAYS})day|{_MONTHS}|{_TIMES})s?\b".replace("\n", ""), re.IGNORECASE)
+
+_ASKS_CLOCK = re.compile(r"\bwhat time\b|\bat what hour\b", re.IGNORECASE)
+_HOURS = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+_CLOCK = re.compile(
+    r"\d ?(?:[ap]\.?m\b|o['’]?clock)|\d[:.]\d\d|\bo['’]clock\b|\b(?:half|quarter)\b"
+    rf"|\b(?:at|from|till|until|by|around|before|after) (?:about )?(?:\d|(?:{_HOURS})\b)"
+    r"|\b(?:noon|midday|midnight|dawn|sunrise|sunset|morning|afternoon|evening|night|lunch|breakfast|dinner)\b",
+    re.IGNORECASE,
+)
+"""What a text has that tells a time of the day."""
+_ASKS_AMOUNT = re.compile(r"\bhow (?:much|many)\b|\b(?:cost|charge|price)\b", re.IGNORECASE)
+_DATE = re.compile(
+    rf"\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{_MONTHS})\b|\b(?:{_MONTHS}) \d{{1,2}}(?:st|nd|rd|th)?\b"
+    r"|\b(?:19|20)\d\d\b|\b\d{1,2}:\d\d\b",
+    re.IGNORECASE,
+)
+"""Numbers that are no amount."""
 
 
 def fits(message: str, question: str, answer: str) -> bool:
@@ -178,20 +198,27 @@ def fits(message: str, question: str, answer: str) -> bool:
 def lacks_form(message: str, text: str) -> bool:
     """Whether the message asks for a number or a time and the text has none, nor the thing that is counted
     ("How many cats do I have?", "I have a cat."). People and places may be told in any words."""
+    if _ASKS_CLOCK.search(message) and not _CLOCK.search(text):
+        return True
     wanted = asked_for(message)
     if not wanted.forms or not wanted.forms <= {"number", "length", "time"}:
         return False
     if any(_stands_in(noun, content_words(text)) for noun in wanted.nouns) or _AMOUNT.search(text):
         return False
-    return not any(has_form(text.lower(), form) for form in wanted.forms)
+    small = text.lower()
+    if _ASKS_AMOUNT.search(message):
+        small = _DATE.sub(" ", small)
+    return not any(has_form(small, form) for form in wanted.forms)
 
 
 def seems_to_lack_form(message: str, text: str) -> bool:
     """Whether the message asks for a person, a place, a time or the like, and the rules find none in the
-    text. Weaker than `lacks_form`: people and places may be told in any words."""
+    text. Weaker than `lacks_form`: people, places and reasons may be told in any words."""
     forms = asked_for(message).forms
     if not forms or "anything" in forms:
         return False
+    if forms == {"reason"}:
+        return not _PLAIN_REASON.search(text)
     asked = " ".join(content_words(message) & content_words(text))
     return not any(has_form(text, form, asked) for form in forms)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -176,3 +177,21 @@ def test_a_bad_answer_may_be_bad_from_some_words_on(tmp_path: Path) -> None:
     file.write_text(json.dumps(row | {"from": "three"}))
     with pytest.raises(DataError, match=":1: the answer does not have the words"):
         read_lessons(file)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ([2], r"lessons.jsonl:2: has no 'answer'$"),
+        ([2, 4], r":2: has no 'answer'; line 4 is wrong too$"),
+        ([1, 3, 5], r":1: has no 'answer'; lines 3, 5 are wrong too$"),
+        (range(1, 31), r":1: has no 'answer'; lines 2, 3, 4, 5, 6, 7, 8, 9 and 21 more are wrong"),
+    ],
+)
+def test_all_wrong_lines_are_told_at_once(tmp_path: Path, wrong: Sequence[int], told: str) -> None:
+    file = tmp_path / "lessons.jsonl"
+    rows = [{"prompt": "a"} | ({} if at in wrong else {"answer": "b"}) for at in range(1, 31)]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(DataError) as error:
+        read_lessons(file)
+    assert re.search(told, error.value.what)

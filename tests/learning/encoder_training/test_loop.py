@@ -24,7 +24,7 @@ SETTINGS = EncoderSettings(
 @pytest.fixture
 def encoder(tiny_model: Model, tiny_tokenizer: Tokenizer) -> SentenceEncoder:
     head = torch.randn(6, tiny_model.config.dim, generator=torch.Generator().manual_seed(0))
-    return SentenceEncoder(tiny_model, tiny_tokenizer, head)
+    return SentenceEncoder(tiny_model, tiny_tokenizer, head, torch.zeros(tiny_model.config.dim))
 
 
 @pytest.fixture
@@ -68,8 +68,10 @@ def test_an_interrupted_run_goes_on_as_if_it_had_not_been(
 
     def begun() -> EncoderLoop:
         tiny_model.load_state_dict(start)
-        encoder = SentenceEncoder(tiny_model, tiny_tokenizer, head.clone())
-        return EncoderLoop(encoder, TEXTS, vectors, EncoderSettings(4, 0, sentences=4, lives=1))
+        encoder = SentenceEncoder(
+            tiny_model, tiny_tokenizer, head.clone(), torch.zeros(head.shape[1])
+        )
+        return EncoderLoop(encoder, TEXTS, vectors, EncoderSettings(4, sentences=4, lives=1))
 
     whole = begun()
     for _ in range(4):

@@ -11,14 +11,12 @@ import torch.nn.functional as F
 
 from engine.encoder import load_encoder
 from engine.errors import ConfigError
-from engine.model import Model
-from engine.storage.checkpoint import save_model
-from engine.tokenizers.tokenizer import Tokenizer
 from learning.encoder_training.__main__ import main
-from learning.encoder_training.run import train_encoder
+from learning.encoder_training.run import new_encoder, placed_texts, train_encoder
 from learning.encoder_training.settings import EncoderSettings
+from learning.encoder_training.tokens import token_texts, word_tokenizer
 
-SETTINGS = EncoderSettings(steps=3, blocks=1, sentences=8, lives=0, save_every=2)
+SETTINGS = EncoderSettings(steps=3, vocabulary=300, blocks=1, sentences=8, lives=0, save_every=2)
 
 
 class Teacher:
@@ -27,13 +25,6 @@ class Teacher:
     def encode(self, texts: list[str]) -> torch.Tensor:
         found = torch.tensor([[len(text) % 7, len(text) % 5, 1.0] for text in texts])
         return F.normalize(found, dim=-1)
-
-
-@pytest.fixture
-def base(tiny_model: Model, tiny_tokenizer: Tokenizer, tmp_path: Path) -> Path:
-    save_model(tiny_model, tmp_path / "base", dtype=torch.float32)
-    tiny_tokenizer.save(tmp_path / "base")
-    return tmp_path / "base"
 
 
 @pytest.fixture
@@ -47,15 +38,13 @@ def text(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_a_run_writes_an_encoder_and_goes_on_where_it_ended(
-    base: Path, text: Path, tmp_path: Path
-) -> None:
+def test_a_run_writes_an_encoder_and_goes_on_where_it_ended(text: Path, tmp_path: Path) -> None:
+    pytest.importorskip("rustbpe")
     out, lines = tmp_path / "out", list[str]()
 
     def trained() -> object:
         return train_encoder(
-            base,
-            base,
+            tmp_path,
             [text],
             out,
             SETTINGS,
@@ -79,16 +68,30 @@ def test_a_run_writes_an_encoder_and_goes_on_where_it_ended(
     assert not any("the teacher has placed" in line for line in lines), "its vectors are kept"
 
 
+def test_before_any_step_a_text_lies_where_its_words_do(text: Path) -> None:
+    pytest.importorskip("rustbpe")
+    texts = placed_texts([text], SETTINGS)
+    assert "day" in texts and texts == placed_texts([text], SETTINGS), "words are placed too"
+    tokenizer = word_tokenizer(texts, 300)
+    tokens = token_texts(tokenizer)
+    (day,) = [at for at, text in tokens.items() if text == "day"]
+    first = {at: torch.eye(4)[3 if at == day else at % 3] for at in tokens}
+    encoder = new_encoder(tokenizer, first, SETTINGS).requires_grad_(False)
+    assert encoder.ids("Day") == [day] and encoder.ids("DAY day") == [day, day]
+    assert torch.allclose(encoder.encode(["DAY day"])[0], torch.eye(4)[3], atol=1e-2)
+
+
 def test_bad_input_is_told_in_a_line(
-    base: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(ConfigError, match="60 sentences, a step takes 256"):
-        train_encoder(base, base, [text], tmp_path / "out", EncoderSettings(), lambda _: None)
+    with pytest.raises(ConfigError, match="60 sentences, a step takes 384"):
+        train_encoder(tmp_path, [text], tmp_path / "out", EncoderSettings(), lambda _: None)
     always = ["--teacher", str(tmp_path), "--out", str(tmp_path / "out"), "--sentences", "8"]
     for wrong in (
         ["--text", str(tmp_path / "nothing")],
         ["--text", str(text), "--steps", "0"],
-        ["--text", str(text), "--base", str(tmp_path)],
+        ["--text", str(text), "--vocabulary", "20"],
+        ["--text", str(text), "--vocabulary", "300", "--lives", "0"],
     ):
         assert main([*always, *wrong]) == 1
         told = capsys.readouterr().err

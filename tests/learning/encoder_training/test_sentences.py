@@ -7,7 +7,7 @@ import random
 from pathlib import Path
 
 from learning.data.corpus import Document
-from learning.encoder_training.sentences import MOST_CHARACTERS, sentences
+from learning.encoder_training.sentences import MOST_CHARACTERS, of_lives, sentences, words
 
 
 def written(path: Path, *rows: dict[str, object]) -> Path:
@@ -65,3 +65,13 @@ def test_what_is_held_out_is_left_out(tmp_path: Path) -> None:
             held += 1
             assert f"message {n} to nobody" not in kept
     assert held > 0 and all(len(text) <= MOST_CHARACTERS for text in kept)
+
+
+def test_words_come_alone_if_they_are_not_rare() -> None:
+    assert words(["My dog, DOG dog don\u2019t", "dog don't don't don't. My my"]) == ["dog", "don't"]
+
+
+def test_what_is_said_and_asked_about_lives() -> None:
+    found = of_lives(3, 50, random.Random(0))
+    assert len(set(found)) == 50 and found == of_lives(3, 50, random.Random(0))
+    assert any(text.endswith("?") for text in found) and any(text.endswith(".") for text in found)

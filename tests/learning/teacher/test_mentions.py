@@ -19,7 +19,7 @@ from learning.teacher.recall import LessonRecall
 from learning.text.mention import said_back
 from personality.book import read_book, shipped_book_path
 from tests.learning.teacher.conftest import Place
-from tests.learning.teacher.test_recall import Talk
+from tests.learning.teacher.test_recall import Talk, lesson, teach
 from vidya_tui.session.session import Session
 
 SISTER = "my sister is called Ingrid, she lives up in Tromso"
@@ -369,3 +369,25 @@ def test_what_has_changed_comes_before_what_was_taught(tiny_place: Place, n: int
         assert all(one < 0.3 for one in sure)
     finally:
         talk.teacher.close()
+
+
+def test_what_is_told_of_a_name_is_told_of_who_has_it(journal: Journal) -> None:
+    say(journal, "Helen is my wife", "our son Leo hates peas", "Helen turned 46 yesterday")
+    assert found(journal, "How old is my wife?")[:1] == ["Helen turned 46 yesterday"]
+    assert found(journal, "What does Leo hate?")[:1] == ["our son Leo hates peas"]
+    say(journal, "my wife is allergic to nuts")
+    assert found(journal, "What is Helen allergic to?")[:1] == ["my wife is allergic to nuts"]
+    say(journal, "my wife is called Ida")
+    assert "Helen turned 46 yesterday" not in found(journal, "How old is my wife?"), "which one?"
+
+
+def test_a_lesson_may_tell_the_name(tiny_place: Place, recall: LessonRecall) -> None:
+    journal = tiny_place[2]
+    wife = lesson("What is my wife called?", "Your wife is called Helen.")
+    work = lesson("Where does Helen work?", "Helen works at the mill.")
+    teach(journal, wife, work, learned=True)
+    say(journal, "Helen turned 46 yesterday")
+    recall.prepare()
+    assert recall.mentioned("How old is my wife?")[0].text == "Helen turned 46 yesterday"
+    found = recall.find("Where does my wife work?")
+    assert found and found.answer == "Helen works at the mill."

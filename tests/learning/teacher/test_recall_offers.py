@@ -56,7 +56,7 @@ def test_the_nearest_lessons_are_found_however_likely_they_are_meant(
     assert recall.nearest(ASKED) == [], "the lines of the book are missing"
     recall.prepare()
     assert [one.id for one in recall.nearest(ASKED)] == [dog.id, sister.id]
-    assert recall.nearest("Tell me a joke about my sister!") == [], "the book is meant"
+    assert recall.nearest("I had a fight with my sister") == [], "the book is meant"
     assert [one.id for one in recall.nearest(f"Tell me a joke. {ASKED}")][0] == dog.id
     assert [one.id for one in recall.nearest("I saw it. What is my dog called?")][0] == dog.id
     assert not recall.nearest("Where does Tom's sister live?"), "that is not the owner's"

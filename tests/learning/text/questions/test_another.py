@@ -117,6 +117,8 @@ def test_a_question_about_somebody_whom_the_owner_did_not_name(
         ("Where is the spare key?", False),
         ("How do I spell my name?", False),
         ("Do you know how my sister is called?", False),
+        ("What is Helen allergic to?", False),
+        ("What is Photosynthesis?", True),
     ],
 )
 def test_a_question_that_asks_for_nothing_of_the_owner(message: str, general: bool) -> None:

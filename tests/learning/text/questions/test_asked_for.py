@@ -195,3 +195,25 @@ def test_a_place_or_a_person_may_seem_to_be_lacking() -> None:
     assert not seems_to_lack_form("Where do I play football?", "I play football in the park")
     assert seems_to_lack_form("Who did my sister marry?", "my sister got married at last")
     assert not seems_to_lack_form("What does my sister like?", "my sister loves cake")
+
+
+@pytest.mark.parametrize(
+    ("message", "text", "lacks"),
+    [
+        ("What time is my eye test?", "my eye test is on the 9th of March", True),
+        ("What time is my eye test?", "my eye test is at nine on Monday", False),
+        ("what time do i get up", "i get up before dawn", False),
+        ("How much does our insurance cost?", "our insurance renews on 4 November", True),
+        ("How much is the permit?", "the permit for 2026 runs out in May", True),
+        ("How much is the permit?", "the permit is 40 quid", False),
+        ("How many did I smoke a day?", "I gave up smoking in 2011", True),
+        ("How old is our house?", "our house was built in 1931", False),
+    ],
+)
+def test_a_date_is_no_time_of_the_day_and_no_amount(message: str, text: str, lacks: bool) -> None:
+    assert lacks_form(message, text) == lacks
+
+
+def test_a_reason_is_told_with_a_word_for_it() -> None:
+    assert seems_to_lack_form("Why did Ruth move away?", "Ruth moved to Toronto and we miss her")
+    assert not seems_to_lack_form("Why did Ruth move?", "Ruth moved because of her job")
