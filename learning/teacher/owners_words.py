@@ -21,7 +21,7 @@ from learning.text.questions.another import (
 
 MEANT = 0.7
 """A lesson that is at least this likely to be asked for may be the answer, however far it is."""
-PROBABLE = 0.6
+PROBABLE = 0.65
 """The same for the owner's words."""
 
 
