@@ -87,6 +87,8 @@ class Mention:
     """That the question asks for it, 0 to 1."""
     of_kind: bool = False
     """Whether it is known to tell just what is asked for (learning.text.kinds.told)."""
+    named: bool = False
+    """Whether the question names somebody of whom the owner has told who he is."""
     doubted: bool = False
     """Whether the answer says that the question may ask for something else."""
     reading: str = ""
@@ -225,7 +227,8 @@ class Mentions:
     ) -> list[Mention]:
         """All statements that may answer the message, the likeliest first. text: what they must be near to,
         parts: its vectors, [P, S]. said: as of `find`. question: another one for the same."""
-        if asks_in_general(message):
+        named = self.names.speaks_of_one(message)
+        if asks_in_general(message) and not named:
             return []
         looked_at, cosines, idfs = self.evidence(text, parts, said)
         sums = (BIAS + NEAR * cosines + IDF * idfs).tolist()
@@ -245,7 +248,7 @@ class Mentions:
                     likely = max(likely, OF_KIND)
                 elif told.tells_something_else(message):
                     likely *= OF_OTHER_KIND
-                found.append(replace(mention, likely=likely, of_kind=of_kind))
+                found.append(replace(mention, likely=likely, of_kind=of_kind, named=named))
         found = sorted((x for x in found if x.likely >= LEAST), key=lambda one: one.likely)
         best = {one.text: one for one in found}  # of a statement's readings the likeliest
         return sorted(best.values(), key=lambda one: -one.likely)

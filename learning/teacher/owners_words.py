@@ -55,10 +55,11 @@ class OwnersWords:
         return self.statements[0] if self.statements[0].likely >= PROBABLE else None
 
     def _of_owner(self, told: Mention) -> bool:
-        """Whether his message asks for something of the owner's. It does if it says "I" or "my", if the
-        statement is known to tell just what it asks for, if the statement has all of its content words ("Who
-        services the boiler?"), or if it leaves out "my" as `leaves_out_the_owner` describes."""
-        if told.of_kind or speaks_of_owner(self.message):
+        """Whether his message asks for something of the owner's. It does if it says "I" or "my", if it names
+        somebody of his, if the statement is known to tell just what it asks for, if the statement has all of
+        its content words ("Who services the boiler?"), or if it leaves out "my" as `leaves_out_the_owner`
+        describes."""
+        if told.of_kind or told.named or speaks_of_owner(self.message):
             return True
         if asked_words(self.message) <= asked_words(told.read):
             return True

@@ -130,6 +130,12 @@ class Names:
             }
         )
 
+    def speaks_of_one(self, message: str) -> bool:
+        """Whether a message has one of these names, in small letters too if it is no other word."""
+        return any(
+            _place_of_name(name, typed=True).search(message) for name in self.called.values()
+        )
+
     def readings(self, statement: str) -> list[str]:
         """The statement, or a question, with a name in the place of what somebody is, or the other way round;
         at most MOST_READINGS. One that has both is left as it is."""
@@ -202,11 +208,12 @@ def _place_of_one(one: str) -> re.Pattern[str]:
 
 
 @cache
-def _place_of_name(name: str) -> re.Pattern[str]:
-    """Where the name stands; in small letters only if it was told so and is no other word."""
-    small = name.islower() and fold(name) not in _WORDS_TOO | _PLACES_TOO
+def _place_of_name(name: str, *, typed: bool = False) -> re.Pattern[str]:
+    """Where the name stands; in small letters only if it was told so or is `typed`, and is no other word."""
+    small = (typed or name.islower()) and fold(name) not in _WORDS_TOO | _PLACES_TOO
     plain = re.escape(name.title() if name.islower() else name)
-    return re.compile(rf"(?<![\w-])(?:{f'(?i:{plain})' if small else plain})(?![\w-])")
+    ending = "s?" if typed else ""  # helens job
+    return re.compile(rf"(?<![\w-])(?:{f'(?i:{plain})' if small else plain}){ending}(?![\w-])")
 
 
 def _without_name(statement: str, name: str, one: str) -> str:

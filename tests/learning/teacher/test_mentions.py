@@ -375,6 +375,7 @@ def test_what_is_told_of_a_name_is_told_of_who_has_it(journal: Journal) -> None:
     say(journal, "Helen is my wife", "our son Leo hates peas", "Helen turned 46 yesterday")
     assert found(journal, "How old is my wife?")[:1] == ["Helen turned 46 yesterday"]
     assert found(journal, "What does Leo hate?")[:1] == ["our son Leo hates peas"]
+    assert found(journal, "who is helen")[:1] == ["Helen is my wife"]
     say(journal, "my wife is allergic to nuts")
     assert found(journal, "What is Helen allergic to?")[:1] == ["my wife is allergic to nuts"]
     say(journal, "my wife is called Ida")

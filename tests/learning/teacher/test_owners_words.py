@@ -93,6 +93,7 @@ def test_each_search_is_done_once() -> None:
         ("my dog, what's he called", NOW, True),
         ("the spare key, where is it", Mention("I keep the spare key in a pot", 1.0, 0.8), True),
         ("what is the wifi password", Mention("the wifi password is b", 1.0, 0.8, True), True),
+        ("whats helen do", Mention("my wife is a nurse", 1.0, 0.8, named=True), True),
         ("what is the capital of Peru", Mention("we flew to Peru", 1.0, 0.8), False),
         ("my dog, what's he called", replace(NOW, likely=0.59), False),
     ],

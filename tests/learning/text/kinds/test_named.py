@@ -142,3 +142,9 @@ def test_what_is_shared_may_be_persons_alone() -> None:
     ]
     for asked, told in more:
         assert not shares_persons_alone(asked, told), asked
+
+
+def test_a_message_may_name_one_in_small_letters() -> None:
+    names = Names.of(["Helen is my wife", "my boss is called Will"])
+    assert names.speaks_of_one("whats helens job") and names.speaks_of_one("Where is Will?")
+    assert not names.speaks_of_one("will it rain") and not names.speaks_of_one("helena sings")
