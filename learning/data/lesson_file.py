@@ -51,14 +51,14 @@ def read_lessons(path: Path) -> list[Lesson]:
 def to_lessons(rows: Iterable[dict[str, Any]], name: str) -> list[Lesson]:
     """Converts rows from `parse_rows` to lessons. Raises DataError with name and line for the first invalid
     row, and with the lines of the others."""
-    lessons, wrong = list[Lesson](), dict[Any, Exception]()
+    lessons, wrong = list[Lesson](), list[tuple[Any, Exception]]()
     for row in rows:
         try:
             lessons.append(_lesson(row))
         except (KeyError, TypeError, ValueError) as error:
-            wrong[row.get("_line", "?")] = error
+            wrong.append((row.get("_line", "?"), error))
     if wrong:
-        (line, first), *others = wrong.items()
+        (line, first), *others = wrong
         what = f"has no {first}" if isinstance(first, KeyError) else str(first)
         raise DataError(f"{name}:{line}: {what}{_and_lines([at for at, _ in others])}", _FORMS)
     return lessons

@@ -33,6 +33,13 @@ file."""
 
 _NAMES = re.compile(r"\b(?:called|names?|named|who)\b", re.IGNORECASE)
 _YOUR = re.compile(r"\byour\b", re.IGNORECASE)
+_VIDYAS_OWN = re.compile(r"\b(?:my|our)\b", re.IGNORECASE)
+
+
+def _may_name(one: KnownAnswer) -> bool:
+    """Whether a lesson may tell who is called what, and of the owner's people, not Vidya's."""
+    vidyas = _VIDYAS_OWN.search(one.answer) or _YOUR.search(one.question)
+    return bool(_NAMES.search(one.question)) and not vidyas
 
 
 class LessonIndex:
@@ -79,7 +86,7 @@ class LessonIndex:
         kinds = ((what_is_asked(question_of(lesson)), lesson) for lesson in self.lessons)
         self.of_kind = {asked: lesson for asked, lesson in kinds if asked}
         self.own = [KnownAnswer.of(lesson) for lesson in self.lessons]
-        self._naming = [_YOUR.sub("my", x.answer) for x in self.own if _NAMES.search(x.question)]
+        self._naming = [_YOUR.sub("my", x.answer) for x in self.own if _may_name(x)]
         self.folded = [folded(one.answer) for one in self.own]
         if self._mark is None:
             self._vectors |= self._lesson_file.read(self.own)

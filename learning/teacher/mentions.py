@@ -88,7 +88,7 @@ class Mention:
     of_kind: bool = False
     """Whether it is known to tell just what is asked for (learning.text.kinds.told)."""
     named: bool = False
-    """Whether the question names somebody of whom the owner has told who he is."""
+    """Whether question and statement name somebody of whom the owner has told who he is."""
     doubted: bool = False
     """Whether the answer says that the question may ask for something else."""
     reading: str = ""
@@ -166,7 +166,7 @@ class Mentions:
             self._readings[text], found[text] = readings, one
             for reading in readings:
                 found.setdefault(fold(reading), replace(one, reading=reading))
-        return {**found, **told}
+        return found
 
     @cached_property
     def _common(self) -> list[frozenset[str]]:
@@ -228,7 +228,7 @@ class Mentions:
         """All statements that may answer the message, the likeliest first. text: what they must be near to,
         parts: its vectors, [P, S]. said: as of `find`. question: another one for the same."""
         named = self.names.speaks_of_one(message)
-        if asks_in_general(message) and not named:
+        if asks_in_general(message, of_his=named):
             return []
         looked_at, cosines, idfs = self.evidence(text, parts, said)
         sums = (BIAS + NEAR * cosines + IDF * idfs).tolist()
@@ -240,7 +240,7 @@ class Mentions:
             if not of_kind and _likelihood(evidence + WHOLE) < LEAST:
                 continue  # most of them, so the slower rules come after this
             about = asked_for or not of_something_else(message, mention.read)
-            if about and not lacks_form(message, mention.read):
+            if about and (asked_for or not lacks_form(message, mention.read)):
                 lacking, whole, persons = signs(message, mention.read)
                 signed = LACKING * lacking + WHOLE * whole + PERSONS * persons
                 likely = _likelihood(evidence + signed)
@@ -248,7 +248,8 @@ class Mentions:
                     likely = max(likely, OF_KIND)
                 elif told.tells_something_else(message):
                     likely *= OF_OTHER_KIND
-                found.append(replace(mention, likely=likely, of_kind=of_kind, named=named))
+                of_his = named and self.names.speaks_of_one(mention.read)
+                found.append(replace(mention, likely=likely, of_kind=of_kind, named=of_his))
         found = sorted((x for x in found if x.likely >= LEAST), key=lambda one: one.likely)
         best = {one.text: one for one in found}  # of a statement's readings the likeliest
         return sorted(best.values(), key=lambda one: -one.likely)

@@ -11,7 +11,7 @@ as far as the owner told; in doubt nothing is read otherwise. English. Imports n
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -48,6 +48,8 @@ _FORMS = [
 ]
 _IS_A_NAME = 5
 """So many of these forms, from the first, say that it is a name."""
+_MAY_DESCRIBE = 6
+"""The form that may say what somebody is: "my wife is Colombian"."""
 _IN_DOUBT = re.compile(
     r"\b(?:not|never|no longer|used to|said|says|thinks?|hopes?|wish|if|maybe|perhaps|was called"
     r"|(?:gave|sent|bought|got|showed|taught|lent|made|give|send|buy|show|read) (?:my|our))\b|n['’]t\b"
@@ -60,22 +62,29 @@ _ADJECTIVES = re.compile(
     r"|ginger|baby|twin) )+(?=\w)"
 )
 _NO_NAMES = word_set("""
-i you he she it we they this that these those here there who what one mine yours not the a an my our his her
-their also same called named names always never now so really very everyone everybody nobody somebody someone
-in on at to from after before yes no ok okay oh well hello hi hey sorry actually anyway again off up upon back
-out away today yesterday tomorrow monday tuesday wednesday thursday friday saturday sunday january february
-march july september october november december christmas easter god jesus coffee vidya google youtube facebook
-lol btw short long weird funny beautiful unknown nice lovely unusual stupid fat
+i you he she it we they this that these those here there who what one mine yours not the a an my our his
+her their also same called named names always never now so really very everyone everybody nobody somebody
+someone in on at to from after before yes no ok okay oh well hello hi hey sorry actually anyway again off
+up upon back out away today yesterday tomorrow monday tuesday wednesday thursday friday saturday sunday
+january february march july september october november december christmas easter god jesus coffee vidya
+google youtube facebook is was has are lol btw great cute pretty common old cool rare hard different
+short long weird funny beautiful unknown nice lovely unusual stupid fat
 """)
 _PEOPLES = word_set("""
-french dutch greek swiss czech thai german welsh arab iraqi israeli pakistani afghan somali american african
-mexican canadian italian indian russian australian austrian belgian norwegian hungarian brazilian nigerian
-ukrainian romanian bulgarian egyptian iranian korean cuban muslim hindu sikh catholic protestant anglican
-christian buddhist vegan vegetarian labour tory republican democrat conservative aries taurus gemini virgo
-libra scorpio capricorn aquarius pisces labrador poodle beagle pug siamese spurs arsenal londoner
+french dutch greek swiss czech thai german welsh arab iraqi israeli pakistani afghan somali american
+african mexican canadian italian indian russian australian austrian belgian norwegian hungarian brazilian
+nigerian ukrainian romanian bulgarian egyptian iranian korean cuban muslim hindu sikh catholic protestant
+anglican buddhist vegan asian deaf autistic head vegetarian labour tory republican democrat conservative
+aries taurus gemini virgo libra scorpio capricorn aquarius pisces labrador poodle beagle pug siamese
+spurs arsenal londoner
 """)
-_OF_A_PEOPLE = re.compile(r".*(?:ish|ese|terrier|retriever|shepherd)", re.IGNORECASE)
+_OF_A_PEOPLE = re.compile(r".*(?:ish|ese|ian|can|ed|terrier|retriever|shepherd)", re.IGNORECASE)
 """What somebody may be that begins with a capital and is no name."""
+_LIKE_A_PEOPLE = word_set("""
+brian ian adrian julian christian vivian lillian damian fabian sebastian dorian duncan fred ted ned jed ed
+alfred wilfred winifred mohammed ahmed mildred
+""")
+"""Names that end as such words do."""
 _MORE_BEINGS = word_set("""
 boyfriend girlfriend partner fiancé fiancée friend mate coworker roommate manager doctor dentist vet nanny
 grandson granddaughter stepdad stepmum hamster rabbit horse fish
@@ -118,29 +127,29 @@ class Names:
     @classmethod
     def of(cls, statements: Iterable[str]) -> Names:
         """The names that statements tell, without those that two have or that have two."""
-        names, ones = defaultdict[str, dict[str, str]](dict), defaultdict[str, set[str]](set)
-        for one, name in (pair for text in statements for pair in named_in(text)):
-            names[one][fold(name)] = name
-            ones[fold(name)].add(one)
-        return cls(
-            {
-                one: next(iter(told.values()))
-                for one, told in names.items()
-                if len(told) == 1 and len(ones[next(iter(told))]) == 1
-            }
-        )
+        plain, names = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
+        for told in (told for text in statements for told in named_in(text)):
+            (plain if told.plain else names)[told.one].add(told.name)
+        names |= plain  # "my wife is Colombian" counts for nothing beside "my wife is called Ana"
+        found = {one: name for one, told in names.items() if (name := _one_name(told))}
+        times = Counter(map(fold, found.values()))
+        return cls({one: name for one, name in found.items() if times[fold(name)] == 1})
 
     def speaks_of_one(self, message: str) -> bool:
         """Whether a message has one of these names, in small letters too if it is no other word."""
         return any(
-            _place_of_name(name, typed=True).search(message) for name in self.called.values()
+            _is_his(message, found)
+            for name in self.called.values()
+            for found in _place_of_name(name, typed=True).finditer(message)
         )
 
     def readings(self, statement: str) -> list[str]:
         """The statement, or a question, with a name in the place of what somebody is, or the other way round;
         at most MOST_READINGS. One that has both is left as it is."""
-        found = list[str]()
+        found, small = list[str](), statement.lower()
         for one, name in self.called.items():
+            if not any(word in small for word in (name.lower(), *_words_for(one))):
+                continue  # nearly always
             spoken_of = _place_of_one(one).search(statement)
             if _place_of_name(name).search(statement):
                 if not spoken_of and (read := _without_name(statement, name, one)):
@@ -168,27 +177,47 @@ def _words_of_beings() -> frozenset[str]:
     }
 
 
-@lru_cache(maxsize=1 << 13)
-def named_in(statement: str) -> tuple[tuple[str, str], ...]:
-    """(What somebody is to the owner, as it counts; his name) for each name that is told."""
+@dataclass(frozen=True)
+class Named:
+    """Somebody's name, as a statement tells it."""
+
+    one: str
+    """What he is to the owner, as it counts."""
+    name: str
+    plain: bool
+    """It is hardly anything but a name."""
+
+
+def _one_name(told: set[str]) -> str:
+    """The name that all of these are, the shortest: "Helen" of "Helen" and "Helen Smith"; or nothing."""
+    short = min(told, key=len)
+    same = all(f"{fold(name)} ".startswith(f"{fold(short)} ") for name in told)
+    return short if same else ""
+
+
+@lru_cache(maxsize=1 << 15)
+def named_in(statement: str) -> tuple[Named, ...]:
+    """Each name that is told, and whose it is."""
     if _IN_DOUBT.search(statement):
         return ()
-    found = list[tuple[str, str]]()
+    found, capitals = list[Named](), statement.isupper()
     for number, form in enumerate(_FORMS):
         for told in form.finditer(statement):
-            one = _ADJECTIVES.sub("", counted_text(told["one"]))
+            one, name = _ADJECTIVES.sub("", counted_text(told["one"])), told["name"]
             plain = number < _IS_A_NAME
-            if one in _beings() and _is_name(told["name"], plain, statement.isupper()):
-                found.append((one, told["name"]))
+            if one in _beings() and (plain or not capitals) and _is_name(name, plain, capitals):
+                found.append(
+                    Named(one, name.title() if capitals else name, number != _MAY_DESCRIBE)
+                )
     return tuple(found)
 
 
 def _is_name(text: str, plain: bool, capitals: bool) -> bool:
     """Whether a text may be a name. plain: it is said to be one. capitals: of a statement in capitals."""
     words = {*fold(text).split()}
-    if not plain and (words & _PEOPLES or _OF_A_PEOPLE.fullmatch(text)):
+    if not plain and _OF_A_PEOPLE.fullmatch(text) and words.isdisjoint(_LIKE_A_PEOPLE):
         return False
-    return words.isdisjoint(_NO_NAMES) and (capitals or not text.isupper())
+    return words.isdisjoint(_NO_NAMES | _PEOPLES) and (capitals or not text.isupper())
 
 
 @cache
@@ -199,28 +228,41 @@ def _beings() -> frozenset[str]:
     return frozenset({*listed, *_MORE_BEINGS})
 
 
+def _words_for(one: str) -> tuple[str, ...]:
+    return one, *RELATIVES.get(one, ())
+
+
 @cache
 def _place_of_one(one: str) -> re.Pattern[str]:
     """Where the owner speaks of what somebody is to him."""
-    words = "|".join(map(re.escape, (one, *RELATIVES.get(one, ()))))
+    words = "|".join(map(re.escape, _words_for(one)))
     behind = r"(?!-| in[- ]law| tongue| food| and (?:my |our )?(?:mum|mom|dad|mother|father)\b)"
     return re.compile(rf"\b(?:my|our) (?:{words})\b{behind}", re.IGNORECASE)
 
 
 @cache
 def _place_of_name(name: str, *, typed: bool = False) -> re.Pattern[str]:
-    """Where the name stands; in small letters only if it was told so or is `typed`, and is no other word."""
-    small = (typed or name.islower()) and fold(name) not in _WORDS_TOO | _PLACES_TOO
+    """Where the name stands; in small letters only if it is no other word: anywhere if it is `typed` in a
+    question, or where a statement begins if it was told so."""
     plain = re.escape(name.title() if name.islower() else name)
+    if fold(name) not in _WORDS_TOO | _PLACES_TOO and (typed or name.islower()):
+        plain += f"|(?i:{plain})" if typed else f"|^(?i:{plain})"  # "we had pudding" names no cat
     ending = "s?" if typed else ""  # helens job
-    return re.compile(rf"(?<![\w-])(?:{f'(?i:{plain})' if small else plain}){ending}(?![\w-])")
+    return re.compile(rf"(?<![\w-])(?:{plain}){ending}(?![\w-])")
 
 
 def _without_name(statement: str, name: str, one: str) -> str:
     """The statement with "my wife" in the name's place; empty if the name may be somebody else's."""
-    for found in _place_of_name(name).finditer(statement):
-        before = statement[: found.start()]
-        place = fold(name) in _PLACES_TOO and _AT_A_PLACE.search(before)
-        if place or _BEFORE.search(before) or not re.match(_BEHIND, statement[found.end() :]):
-            return ""
-    return _place_of_name(name).sub(f"my {one}", statement)
+    place = _place_of_name(name)
+    if all(_is_his(statement, found) for found in place.finditer(statement)):
+        return place.sub(f"my {one}", statement)
+    return ""
+
+
+def _is_his(text: str, name: re.Match[str]) -> bool:
+    """Whether a name in a text is probably that of somebody whom the owner knows, and no place."""
+    before = text[: name.start()]
+    at_a_place = fold(name[0]) in _PLACES_TOO and _AT_A_PLACE.search(before)
+    return not (at_a_place or _BEFORE.search(before)) and bool(
+        re.match(_BEHIND, text[name.end() :])
+    )

@@ -224,13 +224,14 @@ def speaks_of_owner(message: str) -> bool:
     return bool(_SPOKEN_OF.search(message))
 
 
-def asks_in_general(message: str) -> bool:
+def asks_in_general(message: str, *, of_his: bool = False) -> bool:
     """Whether the message asks for advice, or what something is, and for nothing of the owner: "How do I
-    learn to juggle?", "What is a half marathon?". Not "Who is Ingrid?", "What is Ingrid good at?"."""
-    if _ADVICE.search(message):
-        return True
+    learn to juggle?", "What is a half marathon?". Not "Who is Ingrid?". of_his: the message names somebody of
+    his, so that it asks for advice at most."""
+    if _ADVICE.search(message) or of_his:
+        return bool(_ADVICE.search(message))
     message = uncapitalised(message)
-    named = (_CAPITAL if message[:3].lower() == "who" else _OF_A_NAME).search(message)
+    named = message[:3].lower() == "who" and _CAPITAL.search(message)
     return bool(_WHAT_IS.match(message)) and not (named or _SPOKEN_OF.search(message))
 
 
@@ -243,7 +244,6 @@ _ADVICE = re.compile(
     r"|\b(?:write|tell|give) (?:me|us) (?:a|an|another|some)\b",
     re.IGNORECASE,
 )
-_OF_A_NAME = re.compile(r"(?<=.)\b[A-Z]\w+ [a-z]")
 _WHAT_IS = re.compile(
     r"(?:what|who|where) (?:is|are) (?!the\b|that\b)(?:an? )?[\w ]{1,20}\?*$", re.IGNORECASE
 )

@@ -149,22 +149,20 @@ hour|day|week|month|year|weekend|birthday|holiday|christmas|easter|ago|last|next
 on|for|before|after|since|until|during|when|while|every|each|always|never|often|once|twice|ever|meal|breakfast|lunch|dinner"""
 _TIME = re.compile(rf"\b(?:(?:{_DAYS})day|{_MONTHS}|{_TIMES})s?\b".replace("\n", ""), re.IGNORECASE)
 
-_ASKS_CLOCK = re.compile(r"\bwhat time\b|\bat what hour\b", re.IGNORECASE)
-_HOURS = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
-_CLOCK = re.compile(
-    r"\d ?(?:[ap]\.?m\b|o['’]?clock)|\d[:.]\d\d|\bo['’]clock\b|\b(?:half|quarter)\b"
-    rf"|\b(?:at|from|till|until|by|around|before|after) (?:about )?(?:\d|(?:{_HOURS})\b)"
-    r"|\b(?:noon|midday|midnight|dawn|sunrise|sunset|morning|afternoon|evening|night|lunch|breakfast|dinner)\b",
-    re.IGNORECASE,
+_ASKS_CLOCK = re.compile(
+    r"\bwhat time\b(?! zone| of (?:the )?year)|\bat what hour\b", re.IGNORECASE
 )
-"""What a text has that tells a time of the day."""
-_ASKS_AMOUNT = re.compile(r"\bhow (?:much|many)\b|\b(?:cost|charge|price)\b", re.IGNORECASE)
+_OF_THE_DAY = re.compile(
+    r"\b(?:o['’]?clock|half|quarter|noon|midday|midnight|dawn|sunrise|sunset|morning|afternoon|evening|night"
+    r"|lunch|breakfast|dinner|work|school)\b"
+)
+"""What a text has that tells a time of the day, beside a number."""
+_ASKS_AMOUNT = re.compile(r"\bhow (?:much|many)\b", re.IGNORECASE)
 _DATE = re.compile(
     rf"\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{_MONTHS})\b|\b(?:{_MONTHS}) \d{{1,2}}(?:st|nd|rd|th)?\b"
-    r"|\b(?:19|20)\d\d\b|\b\d{1,2}:\d\d\b",
-    re.IGNORECASE,
+    r"|\b(?:in|since|until|by|for|of) (?:19|20)\d\d\b"
 )
-"""Numbers that are no amount."""
+"""Numbers that are no amount and no time of the day."""
 
 
 def fits(message: str, question: str, answer: str) -> bool:
@@ -198,22 +196,23 @@ def fits(message: str, question: str, answer: str) -> bool:
 def lacks_form(message: str, text: str) -> bool:
     """Whether the message asks for a number or a time and the text has none, nor the thing that is counted
     ("How many cats do I have?", "I have a cat."). People and places may be told in any words."""
-    if _ASKS_CLOCK.search(message) and not _CLOCK.search(text):
-        return True
+    small = _DATE.sub(" ", text.lower())
+    if _ASKS_CLOCK.search(message):
+        return not (_has_number(small) or _OF_THE_DAY.search(small) or _AMOUNT.search(small))
     wanted = asked_for(message)
     if not wanted.forms or not wanted.forms <= {"number", "length", "time"}:
         return False
     if any(_stands_in(noun, content_words(text)) for noun in wanted.nouns) or _AMOUNT.search(text):
         return False
-    small = text.lower()
-    if _ASKS_AMOUNT.search(message):
-        small = _DATE.sub(" ", small)
+    if not _ASKS_AMOUNT.search(message):
+        small = text.lower()
     return not any(has_form(small, form) for form in wanted.forms)
 
 
 def seems_to_lack_form(message: str, text: str) -> bool:
     """Whether the message asks for a person, a place, a time or the like, and the rules find none in the
-    text. Weaker than `lacks_form`: people, places and reasons may be told in any words."""
+    text. Weaker than `lacks_form`: people and places may be told in any words, and a reason without
+    "because"."""
     forms = asked_for(message).forms
     if not forms or "anything" in forms:
         return False

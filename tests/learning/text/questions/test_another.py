@@ -117,12 +117,16 @@ def test_a_question_about_somebody_whom_the_owner_did_not_name(
         ("Where is the spare key?", False),
         ("How do I spell my name?", False),
         ("Do you know how my sister is called?", False),
-        ("What is Helen allergic to?", False),
-        ("What is Photosynthesis?", True),
     ],
 )
 def test_a_question_that_asks_for_nothing_of_the_owner(message: str, general: bool) -> None:
     assert asks_in_general(message) == general
+
+
+def test_of_somebody_of_his_only_advice_is_general() -> None:
+    assert asks_in_general("What is Helen allergic to?")
+    assert not asks_in_general("What is Helen allergic to?", of_his=True)
+    assert asks_in_general("What should I give Helen?", of_his=True)
 
 
 def test_what_is_put_in_the_place_of_what_was_taught() -> None:

@@ -208,6 +208,13 @@ def test_a_place_or_a_person_may_seem_to_be_lacking() -> None:
         ("How much is the permit?", "the permit is 40 quid", False),
         ("How many did I smoke a day?", "I gave up smoking in 2011", True),
         ("How old is our house?", "our house was built in 1931", False),
+        ("How much is my rent?", "my rent is 2000 a month", False),
+        ("When do I charge my phone?", "I charge my phone at 22:30", False),
+        ("When did the price of gas go up?", "the price went up in 2021", False),
+        ("What time do I work?", "I work 9 to 5", False),
+        ("What time is my alarm set for?", "my alarm is set for 6", False),
+        ("What time do I get up?", "I get up early", False),
+        ("What time of year do we go to Italy?", "we go every May", False),
     ],
 )
 def test_a_date_is_no_time_of_the_day_and_no_amount(message: str, text: str, lacks: bool) -> None:
