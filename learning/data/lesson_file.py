@@ -60,7 +60,9 @@ def to_lessons(rows: Iterable[dict[str, Any]], name: str) -> list[Lesson]:
     if wrong:
         (line, first), *others = wrong
         what = f"has no {first}" if isinstance(first, KeyError) else str(first)
-        raise DataError(f"{name}:{line}: {what}{_and_lines([at for at, _ in others])}", _FORMS)
+        raise DataError(
+            f"{name}:{line}: {what}{_and_lines([at for at, _ in others])}", _FORMS
+        ) from first
     return lessons
 
 

@@ -142,7 +142,7 @@ class LessonIndex:
         return {one: self._vectors[one] for one in lines if one in self._vectors}
 
     def naming(self) -> list[str]:
-        """What the lessons teach of who is called what, as the owner would say it. Raises JournalError."""
+        """The lessons' answers that tell somebody's name, with "my" for "your". Raises JournalError."""
         self.refresh()
         return self._naming
 

@@ -340,7 +340,7 @@ class LessonRecall:
         return best if best and best.likely >= least else None
 
     def _by_other_name(self, message: str) -> Lesson | None:
-        """The lesson that asks it of Helen, where the message asks it of "my wife", or the reverse."""
+        """The lesson whose question has the name, where the message has "my wife", or the reverse."""
         self._mentions.refresh()
         for reading in self._mentions.names.readings(message):
             same = self._index.of_kind.get(what_is_asked(reading))

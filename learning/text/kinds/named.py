@@ -20,7 +20,7 @@ from itertools import chain
 from learning.text.kinds.relations import listed_values
 from learning.text.kinds.words import RELATIVES, counted_text
 from learning.text.normalise import fold, word_set
-from learning.text.questions.another import asked_words
+from learning.text.questions.another import CAPITAL, LETTERS, asked_words
 
 MOST_READINGS = 3
 """Of one statement."""
@@ -112,25 +112,23 @@ _BEFORE = re.compile(
     re.IGNORECASE,
 )
 """What stands before a name that is not somebody's whom the owner speaks of."""
-_CAPITALS = re.compile(r"(?<=.)\b[A-Z]\w+")
-_LETTERS = re.compile(r"[^\W\d_]+")
 _BEHIND = r"(?![\w-])(?! of\b)(?! (?!I\b)[A-ZÀ-ÖØ-Þ])"
 
 
 @dataclass(frozen=True)
 class Names:
-    """Names and what those who have them are to the owner."""
+    """The names of the owner's relatives, friends and animals."""
 
     called: dict[str, str]
     """What somebody is, as it counts ("mother" for "mum") -> his name as it was told; each once."""
 
     @classmethod
     def of(cls, statements: Iterable[str]) -> Names:
-        """The names that statements tell, without those that two have or that have two."""
-        plain, names = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
+        """The names that statements tell. Left out: a name of two people, and people with two names."""
+        certain, names = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
         for told in (told for text in statements for told in named_in(text)):
-            (plain if told.plain else names)[told.one].add(told.name)
-        names |= plain  # "my wife is Colombian" counts for nothing beside "my wife is called Ana"
+            (certain if told.certain else names)[told.one].add(told.name)
+        names |= certain  # "my wife is Colombian" counts for nothing beside "my wife is called Ana"
         found = {one: name for one, told in names.items() if (name := _one_name(told))}
         times = Counter(map(fold, found.values()))
         return cls({one: name for one, name in found.items() if times[fold(name)] == 1})
@@ -165,8 +163,8 @@ def shares_persons_alone(message: str, told: str) -> bool:
     works at the mill"."""
     asked = asked_words(message)
     shared = asked & asked_words(told)
-    beings = [word for word in _LETTERS.findall(message.lower()) if word in _words_of_beings()]
-    persons = asked_words(" ".join([*_CAPITALS.findall(message), *beings]))
+    beings = [word for word in LETTERS.findall(message.lower()) if word in _words_of_beings()]
+    persons = asked_words(" ".join([*CAPITAL.findall(message), *beings]))
     return bool(shared) and shared <= persons and not asked <= persons
 
 
@@ -184,8 +182,8 @@ class Named:
     one: str
     """What he is to the owner, as it counts."""
     name: str
-    plain: bool
-    """It is hardly anything but a name."""
+    certain: bool
+    """False if the text may also say what he is: "my wife is Colombian"."""
 
 
 def _one_name(told: set[str]) -> str:
@@ -197,7 +195,7 @@ def _one_name(told: set[str]) -> str:
 
 @lru_cache(maxsize=1 << 15)
 def named_in(statement: str) -> tuple[Named, ...]:
-    """Each name that is told, and whose it is."""
+    """The names that a statement tells, each with whose it is."""
     if _IN_DOUBT.search(statement):
         return ()
     found, capitals = list[Named](), statement.isupper()

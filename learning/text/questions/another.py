@@ -108,7 +108,7 @@ _SOMEBODY_ELSE = re.compile(
     r"\b(?:you|your|yours|he|him|his|she|her|hers|they|them|their|one|somebody|someone|people)\b",
     re.IGNORECASE,
 )
-_CAPITAL = re.compile(r"(?<=.)\b[A-Z]\w+")
+CAPITAL = re.compile(r"(?<=.)\b[A-Z]\w+")
 """A name, anywhere but at the beginning."""
 _OF_WHAT = re.compile(
     r"\b(?:of|at|in|for|from|to|do|does|did) (?:the |an? )?([^\W\d_][\w-]+)", re.IGNORECASE
@@ -121,7 +121,7 @@ _IN_GENERAL = re.compile(
 _LEFT = re.compile(rf"\b(?:{'|'.join(_OBJECTS)})\b", re.IGNORECASE)
 _OTHER_SENSE = frozenset(("may", "march"))
 """Words of `_INSTEAD` that are verbs too."""
-_LETTERS = re.compile(r"[^\W\d_]+")
+LETTERS = re.compile(r"[^\W\d_]+")
 
 
 @lru_cache(maxsize=1 << 15)
@@ -169,18 +169,18 @@ def of_somebody_else(message: str, told: str) -> bool:
     message = uncapitalised(message)
     if _YOU.search(message) and not _SPOKEN_OF.search(message):
         return True
-    there = {*_LETTERS.findall(told.lower()), *_NUMBER.findall(told)}
+    there = {*LETTERS.findall(told.lower()), *_NUMBER.findall(told)}
     there |= {word[:-1] for word in there if word.endswith("s")}  # imogens birthday
 
     def names_another(words: Iterable[str]) -> bool:
-        letters = {part for word in words for part in _LETTERS.findall(word.lower())}
+        letters = {part for word in words for part in LETTERS.findall(word.lower())}
         return not letters - _NO_NAMES <= there
 
     if names_another(_owners(message) | _named(message)):
         return True
     for sentence in sentences_of(message):
         numbers = {*_NUMBER.findall(sentence)}
-        names = names_another(_CAPITAL.findall(sentence))
+        names = names_another(CAPITAL.findall(sentence))
         if not _YES_OR_NO.match(sentence) and (names or not numbers <= there):
             return True
     asked, said = _places(message), _places(told)
@@ -216,7 +216,7 @@ def _of_him_alone(message: str, told: str) -> bool:
     does = _DOES_RELATIVE.search(message)
     if does is None or does[1].lower() not in _BEINGS or not _HIMSELF.match(told.lower()):
         return False
-    return not (_SOMEBODY_ELSE.search(told) or _CAPITAL.search(told) or {*_split(told)} & _BEINGS)
+    return not (_SOMEBODY_ELSE.search(told) or CAPITAL.search(told) or {*_split(told)} & _BEINGS)
 
 
 def speaks_of_owner(message: str) -> bool:
@@ -228,10 +228,12 @@ def asks_in_general(message: str, *, of_his: bool = False) -> bool:
     """Whether the message asks for advice, or what something is, and for nothing of the owner: "How do I
     learn to juggle?", "What is a half marathon?". Not "Who is Ingrid?". of_his: the message names somebody of
     his, so that it asks for advice at most."""
-    if _ADVICE.search(message) or of_his:
-        return bool(_ADVICE.search(message))
+    if _ADVICE.search(message):
+        return True
+    if of_his:
+        return False
     message = uncapitalised(message)
-    named = message[:3].lower() == "who" and _CAPITAL.search(message)
+    named = message[:3].lower() == "who" and CAPITAL.search(message)
     return bool(_WHAT_IS.match(message)) and not (named or _SPOKEN_OF.search(message))
 
 
@@ -262,7 +264,7 @@ def leaves_out_the_owner(message: str, question: str, answer: str) -> bool:
     if _SOMEBODY_ELSE.search(message) or not _SPOKEN_OF.search(question):
         return False
     said, asked = content_words(message), content_words(question)
-    others = (*_owners(message), *_CAPITAL.findall(message), *_OF_WHAT.findall(message))
+    others = (*_owners(message), *CAPITAL.findall(message), *_OF_WHAT.findall(message))
     words = {*fold(f"{question} {answer}").split()}
     known = asked | content_words(answer)
     if any(not content_words(one) <= known or _made_plural(one, words) for one in others):
@@ -333,7 +335,7 @@ def _third(verb: str) -> str:
 
 def _in_place(question: str) -> Iterator[str]:
     """The question with another relation, animal, time or the like in the place of its first one."""
-    for found in _LETTERS.finditer(question):
+    for found in LETTERS.finditer(question):
         word = found[0].lower()
         if word not in _PLACES or word in _OTHER_SENSE:
             continue

@@ -196,16 +196,17 @@ def fits(message: str, question: str, answer: str) -> bool:
 def lacks_form(message: str, text: str) -> bool:
     """Whether the message asks for a number or a time and the text has none, nor the thing that is counted
     ("How many cats do I have?", "I have a cat."). People and places may be told in any words."""
-    small = _DATE.sub(" ", text.lower())
+    small = text.lower()
     if _ASKS_CLOCK.search(message):
+        small = _DATE.sub(" ", small)
         return not (_has_number(small) or _OF_THE_DAY.search(small) or _AMOUNT.search(small))
     wanted = asked_for(message)
     if not wanted.forms or not wanted.forms <= {"number", "length", "time"}:
         return False
     if any(_stands_in(noun, content_words(text)) for noun in wanted.nouns) or _AMOUNT.search(text):
         return False
-    if not _ASKS_AMOUNT.search(message):
-        small = text.lower()
+    if _ASKS_AMOUNT.search(message):
+        small = _DATE.sub(" ", small)
     return not any(has_form(small, form) for form in wanted.forms)
 
 
