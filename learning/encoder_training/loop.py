@@ -2,9 +2,10 @@
 
 Each step has two losses. The vectors of sentences are to be the teacher's, and as near to each other as
 the teacher's are (distillation). A question about an invented life is to be nearer to its own lesson than
-to other lessons, and nearer to it than questions about the same people that no lesson answers (InfoNCE).
+to other lessons, and nearer to it than questions about the same people that no lesson answers (InfoNCE); so
+is a question about what a person told, if there are such facts (owners.py).
 
-Which sentences and lives a step takes depends on its number and on the seed alone, so a run that was
+Which sentences, lives and owners a step takes depends on its number and on the seed alone, so a run that was
 interrupted goes on as if it had not been. Left out: reading the sentences (run.py).
 """
 
@@ -22,7 +23,8 @@ from engine.encoder import SentenceEncoder
 from engine.errors import CheckpointError
 from engine.storage.checkpoint import load_tensors, save_tensors
 from learning.encoder_training.careless import careless
-from learning.encoder_training.pairs import pairs, same_life, strangers, twins
+from learning.encoder_training.owners import Owner, told_pairs, traps
+from learning.encoder_training.pairs import Pair, Stranger, pairs, same_life, strangers, twins
 from learning.encoder_training.settings import EncoderSettings
 from learning.maths.contrast import info_nce, similarity_divergence
 from learning.maths.optim import MuonAdamW
@@ -46,6 +48,8 @@ class EncoderReport:
     """`similarity_divergence`, in nats."""
     contrast: float
     """`info_nce` of the lives, in nats; 0 without lives."""
+    told: float
+    """`info_nce` of what the owners told, in nats; 0 without owners."""
 
 
 class EncoderLoop:
@@ -58,11 +62,13 @@ class EncoderLoop:
         vectors: Tensor,
         settings: EncoderSettings,
         about: str = "",
+        owners: Sequence[Owner] = (),
     ) -> None:
         """texts: at least as many as a step takes; vectors: the teacher's, [len(texts), S of the encoder].
-        about: says what the run is made of; `resume` refuses another."""
+        about: says what the run is made of; `resume` refuses another. owners: none, or at least as many as a
+        step takes."""
         self.encoder, self.settings, self.vectors, self._about = encoder, settings, vectors, about
-        self.steps = 0
+        self.steps, self._owners = 0, owners
         self._texts, self._rows = texts, [encoder.ids(text) for text in texts]
         self._optimizer = MuonAdamW(
             encoder,
@@ -90,11 +96,12 @@ class EncoderLoop:
         cosine = (found * wanted).sum(-1).mean()
         divergence = similarity_divergence(found, wanted, settings.temperature)
         (1.0 - cosine + settings.similarity * divergence).backward()
-        contrast = self._contrast() if settings.lives else 0.0
+        contrast = self._of_lives() if settings.lives else 0.0
+        told = self._of_owners() if self._owners else 0.0
         nn.utils.clip_grad_norm_(encoder.parameters(), _MOST_NORM)
         self._optimizer.step()
         self.steps += 1
-        return EncoderReport(self.steps, cosine.item(), divergence.item(), contrast)
+        return EncoderReport(self.steps, cosine.item(), divergence.item(), contrast, told)
 
     def save(self, folder: Path) -> None:
         """Writes all that a later call of `resume` needs. Raises CheckpointError."""
@@ -137,22 +144,43 @@ class EncoderLoop:
 
     def _read(self, batch: Sequence[int]) -> list[list[int]]:
         """The ids of a step's sentences, some of them typed in a hurry."""
-        rng, encoder = random.Random(f"{self.settings.seed} {self.steps} careless"), self.encoder
-        return [
-            encoder.ids(careless(self._texts[at], rng))
-            if rng.random() < self.settings.careless
-            else self._rows[at]
-            for at in batch
-        ]
+        rng = random.Random(f"{self.settings.seed} {self.steps} careless")
+        return [self._hurried(self._texts[at], rng) or self._rows[at] for at in batch]
 
-    def _contrast(self) -> float:
+    def _hurried(self, text: str, rng: random.Random) -> list[int] | None:
+        """The ids of a text as it is typed in a hurry, for the share of texts that are; None for others."""
+        hurry = rng.random() < self.settings.careless
+        return self.encoder.ids(careless(text, rng)) if hurry else None
+
+    def _of_lives(self) -> float:
         """Adds the gradient of a step's lives. Returns their loss in nats."""
         rng = random.Random(f"{self.settings.seed} {self.steps} lives")
         drawn = lives(self.settings.lives, rng)
         found, others = list(pairs(drawn, rng)), list(strangers(drawn, rng))
+        return self._contrast(found, others, self.encoder.ids, self.settings.contrast)
+
+    def _of_owners(self) -> float:
+        """Adds the gradient of what a step's owners told. Returns its loss in nats."""
+        rng = random.Random(f"{self.settings.seed} {self.steps} owners")
+        drawn = rng.sample(self._owners, min(self.settings.owners, len(self._owners)))
+        found, others = list(told_pairs(drawn, rng)), list(traps(drawn, rng))
+
+        def read(text: str) -> list[int]:
+            return self._hurried(text, rng) or self.encoder.ids(text)
+
+        return self._contrast(found, others, read, self.settings.told)
+
+    def _contrast(
+        self,
+        found: Sequence[Pair],
+        others: Sequence[Stranger],
+        read: Callable[[str], list[int]],
+        weight: float,
+    ) -> float:
+        """Adds the gradient of `info_nce`, so weighted. read: the ids of a text. Returns the loss in nats."""
         texts = [one.asked for one in found] + [one.asked for one in others]
         texts += [one.known for one in found]
-        vectors = self.encoder([self.encoder.ids(text) for text in texts])
+        vectors = self.encoder([*map(read, texts)])
         asked, unanswered, known = vectors.split([len(found), len(others), len(found)])
         loss = info_nce(
             asked,
@@ -161,5 +189,5 @@ class EncoderLoop:
             twins(found),
             (unanswered, same_life(found, others)),
         )
-        (self.settings.contrast * loss).backward()
+        (weight * loss).backward()
         return loss.item()

@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from engine.config import ModelConfig
-from engine.encoder import MOST_TOKENS, SentenceEncoder, save_encoder
+from engine.encoder import MOST_TOKENS, SentenceEncoder, load_encoder, save_encoder
 from engine.errors import CheckpointError, ConfigError
 from engine.model import Model
 from engine.storage.disk import unwritable
@@ -25,6 +25,7 @@ from engine.storage.files import make_private_folder
 from engine.tokenizers.ranks import RankTokenizer
 from learning.data.corpus import data_files
 from learning.encoder_training.loop import EncoderLoop, EncoderReport
+from learning.encoder_training.owners import read_owners
 from learning.encoder_training.sentences import of_lives, sentences, words
 from learning.encoder_training.settings import EncoderSettings
 from learning.encoder_training.teacher import SentenceTeacher, digest_of, kept_vectors
@@ -50,10 +51,13 @@ def train_encoder(
     settings: EncoderSettings,
     say: Callable[[str], None] = print,
     read: Callable[[Path], SentenceTeacher] = SentenceTeacher.read,
+    begin: Path | None = None,
+    owners: Path | None = None,
 ) -> SentenceEncoder:
     """Trains an encoder and writes it to `out`; goes on where an earlier run in the same folder ended.
     teacher: a folder of transformers. text: files and folders of the corpus. read: reads the teacher, if its
-    vectors are not kept yet.
+    vectors are not kept yet. begin: the folder of the encoder that is trained further; None: a new one.
+    owners: the file of what people told (owners.py), whose tuning half is learned; None: nothing of the kind.
 
     Raises CheckpointError, DataError, ConfigError.
     """
@@ -70,17 +74,30 @@ def train_encoder(
         log.write(f"{line}\n")
 
     with log:
+        facts = [] if owners is None else read_owners(owners, "tune")
         texts = placed_texts(text, settings)
         tell(f"torch {torch.__version__}, {settings}")
-        tokenizer = word_tokenizer(texts, settings.vocabulary)
+        encoder = None if begin is None else load_encoder(begin).requires_grad_(True)
+        tokenizer = (
+            word_tokenizer(texts, settings.vocabulary)
+            if begin is None
+            else RankTokenizer.read(begin)
+        )
         tokens = token_texts(tokenizer)
         source = _config_text(teacher)
         every = [*texts, *tokens.values()]
         vectors = kept_vectors(lambda: read(teacher), every, out / VECTORS, tell, source)
-        first = dict(zip(tokens, vectors[len(texts) :], strict=True))
-        encoder = new_encoder(tokenizer, first, settings)
-        about = digest_of([source, *texts])
-        loop = EncoderLoop(encoder, texts, vectors[: len(texts)], settings, about)
+        if encoder is None:
+            first = dict(zip(tokens, vectors[len(texts) :], strict=True))
+            encoder = new_encoder(tokenizer, first, settings)
+        if encoder.size != vectors.shape[1]:
+            raise ConfigError(
+                f"{begin}: its vectors have {encoder.size} numbers, the teacher's {vectors.shape[1]}",
+                "name an encoder that this teacher has trained",
+            )
+        told = [fact.said for one in facts for fact in one]
+        about = digest_of([source, str(begin), *told, *texts])
+        loop = EncoderLoop(encoder, texts, vectors[: len(texts)], settings, about, facts)
         if loop.resume(out):
             tell(f"goes on after step {loop.steps}")
 
@@ -157,7 +174,7 @@ def _shown(reports: Sequence[EncoderReport]) -> str:
     return (
         f"step {reports[-1].step}: cosine to the teacher {fmean(r.cosine for r in reports):.3f}, "
         f"divergence {fmean(r.divergence for r in reports):.3f} nats, "
-        f"contrast {fmean(r.contrast for r in reports):.3f} nats"
+        f"contrast {fmean(r.contrast for r in reports):.3f} and {fmean(r.told for r in reports):.3f} nats"
     )
 
 

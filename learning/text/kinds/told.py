@@ -22,7 +22,8 @@ from learning.text.kinds.relations import BLANK, QuestionKind, kinds, listed_val
 from learning.text.kinds.words import CountedWord, counted, counted_text
 from learning.text.normalise import word_set
 from learning.text.questions.asked_for import has_form
-from learning.text.questions.asking import asks_in_any_order, without_opening
+from learning.text.questions.asking import asks_in_any_order, states, without_opening
+from learning.text.questions.likely_asked import likely_asked
 
 _AFTER = word_set(
     "at in on with for from since because who which every last this near by after before whose next"
@@ -82,9 +83,32 @@ class ToldFact:
         return asked <= things and _is_person(self.person, wanted.person)
 
 
+_BESIDES = re.compile(r", (?:who|whose|which|where|when)\b[^,]*(?=,)")
+"""A clause between commas: "my house, where I was born, is red"."""
+_EXCLAIMS = re.compile(
+    r"(?:what (?:an?|the) .+|how [\w'-]+|(?:so|what|now|say) (?:what|up)|says who|why not"
+    r"|who (?:cares|knows).*)[.! ]*$",
+    re.IGNORECASE,
+)
+"""What begins or ends like a question and asks nothing: "What a day"."""
+ASKS = 0.6
+"""Likelihood from which a message asks by the look of its words (benchmarks/results/asking.md)."""
+
+
 def asks_or_names(message: str) -> bool:
-    """Whether something is asked, in words in whatever order, or only named that the owner may have told: "my
-    wife's birthday". A thing so named has one word: "my favourite team lost" names none."""
+    """Whether something is asked, in words in whatever order and spelling, or only named that the owner may
+    have told: "my wife's birthday", "wat day is the vet"."""
+    if asks_by_its_words(message):
+        return True
+    stated = without_opening(_BESIDES.sub("", message))
+    if len(stated.split()) < 2 or _EXCLAIMS.match(stated) or states(stated):
+        return False
+    return likely_asked(stated) >= ASKS
+
+
+def asks_by_its_words(message: str) -> bool:
+    """The same by its grammar alone. A thing that is only named has one word: "my favourite team lost" names
+    none."""
     if asks_in_any_order(message):
         return True
     return any(

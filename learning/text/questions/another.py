@@ -226,18 +226,19 @@ def speaks_of_owner(message: str) -> bool:
 
 def asks_in_general(message: str, *, of_his: bool = False) -> bool:
     """Whether the message asks for advice, or what something is, and for nothing of the owner: "How do I
-    learn to juggle?", "What is a half marathon?". Not "Who is Ingrid?". of_his: the message names somebody of
-    his, so that it asks for advice at most."""
+    learn to juggle?", "What is a half marathon?". Not "Who is Ingrid?" and "Where is Ingrid from?". of_his:
+    the message names somebody of his, so that it asks for advice at most."""
     if _ADVICE.search(message):
         return True
     if of_his:
         return False
     message = uncapitalised(message)
-    named = message[:3].lower() == "who" and CAPITAL.search(message)
+    named = _DOING.match(message) or (message[:3].lower() == "who" and CAPITAL.search(message))
     return bool(_WHAT_IS.match(message)) and not (named or _SPOKEN_OF.search(message))
 
 
-_NUMBER = re.compile(r"\d+")
+_NUMBER = re.compile(r"(?<![a-z])(?![24] [a-z])\d+(?![a-z\d])")
+"""Not "2nd", nor what stands for a word: "code 4 the gate"."""
 _YES_OR_NO = re.compile(rf"{IS}\b", re.IGNORECASE)
 _NO_NAMES = frozenset(("i", "m", "ve", "ll", "d", "mr", "mrs", "ms", "dr", "vidya"))
 _ADVICE = re.compile(
@@ -247,8 +248,12 @@ _ADVICE = re.compile(
     re.IGNORECASE,
 )
 _WHAT_IS = re.compile(
-    r"(?:what|who|where) (?:is|are) (?!the\b|that\b)(?:an? )?[\w ]{1,20}\?*$", re.IGNORECASE
+    r"(?:what|who|where) (?:is|are) (?!(?:the|that|in|on|at|under|behind|beside|kept)\b)(?:an? )?"
+    r"[\w ]{1,20}\?*$",
+    re.IGNORECASE,
 )
+_DOING = re.compile(r"[Ww](?:hat|here) (?:is|are)(?: [A-Z]\w+)+ [a-z]")
+"""Somebody with a name, and what he does: "What is Nomvula studying?"."""
 _YOU = re.compile(
     r"\b(?:you|your|yours)\b(?! (?:know|remember|recall|tell|guess|say)\b)", re.IGNORECASE
 )

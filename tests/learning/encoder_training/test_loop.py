@@ -12,7 +12,8 @@ from engine.encoder import SentenceEncoder
 from engine.errors import CheckpointError, ConfigError
 from engine.model import Model
 from engine.tokenizers.tokenizer import Tokenizer
-from learning.encoder_training.loop import EncoderLoop
+from learning.encoder_training.loop import EncoderLoop, EncoderReport
+from learning.encoder_training.owners import OwnerFact
 from learning.encoder_training.settings import EncoderSettings
 
 TEXTS = [f"{who} {what}" for who in ("the cat", "my dog", "you") for what in ("sat", "ate", "ran")]
@@ -106,3 +107,18 @@ def test_settings_are_checked_and_rates_rise_and_fall() -> None:
     settings = EncoderSettings(steps=100, warm_up=10)
     rates = [settings.rate(step) for step in range(100)]
     assert rates[0] == pytest.approx(0.1) and max(rates) == rates[9] and rates[-1] == 0.02
+
+
+def test_what_owners_told_is_learned_too(encoder: SentenceEncoder, vectors: torch.Tensor) -> None:
+    asked = [f"{way} thing" for way in ("where", "what", "which", "whose", "how")]
+    owner = [
+        OwnerFact(1, "tune", f"{text} here", (*asked[:4], f"{text} now"), ("why", "when"), "who")
+        for text in TEXTS[:4]
+    ]
+    settings = EncoderSettings(steps=12, sentences=4, lives=0, warm_up=1, owners=1, seed=3)
+    reports = list[EncoderReport]()
+    loop = EncoderLoop(encoder, TEXTS, vectors, settings, owners=[owner])
+    loop.run(reports.append, lambda: None)
+    assert all(one.told > 0.0 and one.contrast == 0.0 for one in reports)
+    losses = [one.told for one in reports]
+    assert sum(losses[-4:]) < sum(losses[:4])

@@ -9,7 +9,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from engine.encoder import load_encoder
+from engine.encoder import SentenceEncoder, load_encoder
 from engine.errors import ConfigError
 from learning.encoder_training.__main__ import main
 from learning.encoder_training.run import new_encoder, placed_texts, train_encoder
@@ -22,9 +22,12 @@ SETTINGS = EncoderSettings(steps=3, vocabulary=300, blocks=1, sentences=8, lives
 class Teacher:
     """Places texts by their lengths."""
 
+    def __init__(self, size: int = 3) -> None:
+        self.size = size
+
     def encode(self, texts: list[str]) -> torch.Tensor:
-        found = torch.tensor([[len(text) % 7, len(text) % 5, 1.0] for text in texts])
-        return F.normalize(found, dim=-1)
+        found = torch.tensor([[len(text) % 7, len(text) % 5, 1.0, 1.0] for text in texts])
+        return F.normalize(found[:, : self.size], dim=-1)
 
 
 @pytest.fixture
@@ -68,6 +71,46 @@ def test_a_run_writes_an_encoder_and_goes_on_where_it_ended(text: Path, tmp_path
     assert not any("the teacher has placed" in line for line in lines), "its vectors are kept"
 
 
+@pytest.mark.slow
+def test_an_encoder_is_trained_further_with_what_people_told(text: Path, tmp_path: Path) -> None:
+    pytest.importorskip("rustbpe")
+    owners = tmp_path / "owners.jsonl"
+    rows = [
+        {
+            "owner": 1,
+            "half": "tune",
+            "said": f"the {n}th was red",
+            "asked": [f"{way} was the {n}th" for way in ("what", "how", "when", "who", "where")],
+            "unknown": [f"why was the {n}th", f"whose was the {n}th"],
+            "neighbour": f"what was the {n + 9}th",
+        }
+        for n in range(4)
+    ]
+    owners.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    lines = list[str]()
+
+    def trained(out: Path, size: int, begin: Path | None = None) -> SentenceEncoder:
+        teacher = Teacher(size)
+        return train_encoder(
+            tmp_path,
+            [text],
+            out,
+            SETTINGS,
+            lines.append,
+            lambda _: teacher,  # type: ignore[arg-type, return-value]
+            begin,
+            None if begin is None else owners,
+        )
+
+    first = trained(tmp_path / "first", 3)
+    further = trained(tmp_path / "further", 3, tmp_path / "first")
+    assert further.tokenizer.encode(" day") == first.tokenizer.encode(" day")
+    assert not torch.equal(further.model.embedding.weight, first.model.embedding.weight)
+    assert load_encoder(tmp_path / "further").size == 3
+    with pytest.raises(ConfigError, match="its vectors have 3 numbers, the teacher's 4"):
+        trained(tmp_path / "other", 4, tmp_path / "first")
+
+
 def test_before_any_step_a_text_lies_where_its_words_do(text: Path) -> None:
     pytest.importorskip("rustbpe")
     texts = placed_texts([text], SETTINGS)
@@ -92,6 +135,8 @@ def test_bad_input_is_told_in_a_line(
         ["--text", str(text), "--steps", "0"],
         ["--text", str(text), "--vocabulary", "20"],
         ["--text", str(text), "--vocabulary", "300", "--lives", "0"],
+        ["--text", str(text), "--owners", str(tmp_path / "none")],
+        ["--text", str(text), "--begin", str(tmp_path / "none"), "--lives", "0"],
     ):
         assert main([*always, *wrong]) == 1
         told = capsys.readouterr().err

@@ -105,3 +105,24 @@ def test_every_line_of_told_txt_tells_its_kind() -> None:
     dead = [line for kind, line in lines if not says_enough(kind, line)]
     assert [x for x in dead if not any(line == x for _, line in of_lives)] == []
     assert len(lines) - len(of_lives) > 500
+
+
+@pytest.mark.parametrize(
+    ("message", "asks"),
+    [
+        ("olgas op wat day", True),
+        ("garage code pls", True),
+        ("my wife's birthday", True),
+        ("when is my wife's birthday", True),
+        ("who knows my code?", True),
+        ("my gate is red", False),
+        ("my house, where I was born, is red", False),
+        ("my wife hates peas", False),
+        ("What a day", False),
+        ("so what", False),
+        ("How cool!", False),
+        ("genotype", False),
+    ],
+)
+def test_a_message_asks_in_any_spelling(message: str, asks: bool) -> None:
+    assert asks_or_names(message) == asks

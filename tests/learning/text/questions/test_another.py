@@ -96,6 +96,11 @@ def test_the_same_or_not_to_be_told(taught: tuple[str, str], message: str) -> No
         ("What is the name of my sister, Vidya?", "my sister is called Ingrid", False),
         ("What is Anna-Maria's number?", "Anna-Maria has the number 12 34", False),
         ("Does Ruben live in Oslo?", "my sister lives in Oslo", True),
+        ("code 4 the front door?", "the door code of our building is 3380#", False),
+        ("where is my 2nd epipen", "Second EpiPen is in my desk", False),
+        ("what did mum do b4 me", "mum worked at the sweet factory till I was born", False),
+        ("Where is room 14?", "my room is 12", True),
+        ("who is in flat 4", "Joan lives in flat 3", True),
         ("Is Tom's sister called Astrid?", "my sister is called Ingrid", True),
     ],
 )
@@ -117,6 +122,11 @@ def test_a_question_about_somebody_whom_the_owner_did_not_name(
         ("Where is the spare key?", False),
         ("How do I spell my name?", False),
         ("Do you know how my sister is called?", False),
+        ("What is Nomvula studying?", False),
+        ("Where is Olga from?", False),
+        ("where is paris", True),
+        ("What is under the stairs?", False),
+        ("What is kept in the shed?", False),
     ],
 )
 def test_a_question_that_asks_for_nothing_of_the_owner(message: str, general: bool) -> None:
@@ -124,8 +134,8 @@ def test_a_question_that_asks_for_nothing_of_the_owner(message: str, general: bo
 
 
 def test_of_somebody_of_his_only_advice_is_general() -> None:
-    assert asks_in_general("What is Helen allergic to?")
-    assert not asks_in_general("What is Helen allergic to?", of_his=True)
+    assert asks_in_general("What is Helen?")
+    assert not asks_in_general("What is Helen?", of_his=True)
     assert asks_in_general("What should I give Helen?", of_his=True)
 
 
