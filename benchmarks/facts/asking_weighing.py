@@ -23,17 +23,16 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from benchmarks import DATA
+from benchmarks.facts.owners import OWNERS
 from benchmarks.facts.recall_weighing import FOLDS
 from learning.data.corpus import data_files, read_documents
 from learning.encoder_training.owners import ASKED, read_owners
-from learning.text.kinds.told import asks_by_its_words
+from learning.text.kinds.told import asks_by_its_words, asks_or_names
 from learning.text.lives import lives
 from learning.text.mention import clauses
 from learning.text.questions.asking import QUESTION_WORDS
 from learning.text.questions.likely_asked import BUCKETS, features, likely_asked, save_weights
 
-OWNERS = DATA / "owners.jsonl"
 TOLD, LIFE, REMARK = "told", "told of a life", "remark of a talk"
 LIVES = 400
 MOST_OF_SOURCE = 4_000
@@ -44,7 +43,6 @@ WEIGHTS_OF_KINDS = {"careless": 3.0, TOLD: 3.0}
 LIKE_A_QUESTION = 4.0
 """How much a remark counts that begins like a question: "What a day", "How cool"."""
 PASSES, BATCH, RATE, DECAY = 8, 512, 5e-3, 0.1
-BOUNDS = (0.5, 0.7, 0.8, 0.9)
 
 
 @dataclass(frozen=True)
@@ -98,7 +96,7 @@ def _of_lives(rng: random.Random) -> list[str]:
 def remarks(text: Sequence[Path]) -> Iterator[str]:
     """Different short turns of dialogues without a question, at most MOST_OF_SOURCE of a source."""
     counts, seen = Counter[str](), set[str]()
-    for file in data_files(text) if text else ():
+    for file in data_files(text):
         for document in read_documents(file):
             for role, said in document.turns if not document.held_out else ():
                 short = role == "user" and "?" not in said and 0 < len(said.split()) <= LONGEST
@@ -136,20 +134,21 @@ def likely(one: Message, bias: float, weights: Tensor) -> float:
     return torch.sigmoid(weights[sorted(features(one.text))].sum() + bias).item()
 
 
+def _always(chance: float) -> Callable[[str], float]:
+    return lambda text: chance
+
+
 def report(
     found: Sequence[Message], judged: Callable[[Message], float], say: Callable[[str], None]
 ) -> None:
-    """The share of the messages of each kind that grammar takes for questions, and that grammar or the
-    likelihood does."""
-    say("per cent: kind | by grammar | " + " | ".join(f"or from {least}" for least in BOUNDS))
+    """The share of the messages of each kind that are taken for questions by grammar, and by the rule of the
+    app (`asks_or_names`). Marks at their ends are left out."""
+    say("taken for a question, per cent: kind | by grammar | by the rule")
     for kind in dict.fromkeys(one.kind for one in found):
-        own = [one for one in found if one.kind == kind]
-        grammar = [asks_by_its_words(one.text.rstrip("?!. ")) for one in own]
-        chances = [judged(one) for one in own]
-        shares = [fmean(grammar)]
-        for least in BOUNDS:
-            shares.append(fmean(a or b >= least for a, b in zip(grammar, chances, strict=True)))
-        say(f"{kind} | " + " | ".join(f"{100 * share:.1f}" for share in shares))
+        own = [(one, one.text.rstrip("?!. ")) for one in found if one.kind == kind]
+        grammar = fmean(asks_by_its_words(text) for _, text in own)
+        rule = fmean(asks_or_names(text, _always(judged(one))) for one, text in own)
+        say(f"{kind} | {100 * grammar:.1f} | {100 * rule:.1f}")
 
 
 def main(words: Sequence[str] | None = None) -> None:

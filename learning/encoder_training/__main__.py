@@ -22,7 +22,7 @@ from learning.encoder_training.settings import FURTHER, EncoderSettings
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options. Defaults are those of the shipped encoder."""
+    """The options. Defaults are those with which the shipped encoder was trained, first and further."""
     usual, further = EncoderSettings(), FURTHER
     made = described_parser("learning.encoder_training", __doc__)
     add = made.add_argument
@@ -35,8 +35,13 @@ def parser() -> argparse.ArgumentParser:
         first, then = getattr(usual, name), getattr(further, name)
         add(f"--{name}", type=int, help=f"{what}({first}; with --begin {then})")
     add("--seed", type=int, default=usual.seed)
-    add("--vocabulary", type=int, default=usual.vocabulary, help="tokens (%(default)s)")
-    add("--blocks", type=int, default=usual.blocks, help="(%(default)s)")
+    add(
+        "--vocabulary",
+        type=int,
+        default=usual.vocabulary,
+        help="tokens of a new encoder (%(default)s)",
+    )
+    add("--blocks", type=int, default=usual.blocks, help="of a new encoder (%(default)s)")
     return made
 
 

@@ -65,8 +65,8 @@ class EncoderLoop:
         owners: Sequence[Owner] = (),
     ) -> None:
         """texts: at least as many as a step takes; vectors: the teacher's, [len(texts), S of the encoder].
-        about: says what the run is made of; `resume` refuses another. owners: none, or at least as many as a
-        step takes."""
+        about: says what the run is made of; `resume` refuses another. owners: what they told; may be
+        empty."""
         self.encoder, self.settings, self.vectors, self._about = encoder, settings, vectors, about
         self.steps, self._owners = 0, owners
         self._texts, self._rows = texts, [encoder.ids(text) for text in texts]

@@ -12,8 +12,8 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from engine.errors import DataError
 from learning.data.json_lines import parse
@@ -49,41 +49,57 @@ Owner = Sequence[OwnerFact]
 
 
 def read_owners(path: Path, half: str) -> list[Owner]:
-    """The owners of a half of the file. Raises DataError where the file cannot be read or a line is no
-    fact."""
+    """The owners of a half of the file, at least one. Raises DataError where the file cannot be read, a line
+    is no fact, or there is no such owner."""
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror})", "name the file") from error
-    found = list[OwnerFact]()
+        what = f"{path}: cannot be read ({error.strerror})"
+        raise DataError(what, "name a file like benchmarks/data/owners.jsonl") from error
+    found = dict[int, list[OwnerFact]]()
     for number, row in parse(data, path.name, "mend the line"):
         try:
-            fact = OwnerFact(
-                int(row["owner"]),
-                str(row["half"]),
-                str(row["said"]),
-                tuple(map(str, row["asked"])),
-                tuple(map(str, row["unknown"])),
-                str(row["neighbour"]),
-            )
-            if len(fact.asked) != len(ASKED):
-                raise ValueError(f"{len(fact.asked)} questions in place of {len(ASKED)}")
+            fact = _fact(row)
         except (KeyError, TypeError, ValueError) as error:
             what = f"{path.name}:{number}: no fact ({error})"
             raise DataError(what, "mend the line") from error
         if fact.half == half:
-            found.append(fact)
-    return [tuple(facts) for _, facts in groupby(found, lambda fact: fact.owner)]
+            found.setdefault(fact.owner, []).append(fact)
+    if not found:
+        what = f"{path.name}: has no owner of the half {half!r}"
+        raise DataError(what, "name a file like benchmarks/data/owners.jsonl")
+    return [tuple(facts) for facts in found.values()]
+
+
+def _fact(row: dict[str, Any]) -> OwnerFact:
+    """Raises KeyError, TypeError and ValueError for what is none."""
+    asked, unknown = ([*map(str, _listed(row, name))] for name in ("asked", "unknown"))
+    if len(asked) != len(ASKED) or not unknown:
+        raise ValueError(
+            f"`asked` has {len(asked)} in place of {len(ASKED)}, `unknown` {len(unknown)}"
+        )
+    said, neighbour = str(row["said"]), str(row["neighbour"])
+    return OwnerFact(
+        int(row["owner"]), str(row["half"]), said, tuple(asked), tuple(unknown), neighbour
+    )
+
+
+def _listed(row: dict[str, Any], name: str) -> list[Any]:
+    if not isinstance(row[name], list):
+        raise TypeError(f"`{name}` is no list")
+    return row[name]
 
 
 def told_pairs(owners: Sequence[Owner], rng: random.Random) -> Iterator[Pair]:
-    """ASKINGS pairs for each fact. A fact is known as its owner told it, or, as a lesson is, by its first
-    question, alone or with what was told. The pairs of other owners may be as right (`twins`), since all
-    relations are the same."""
+    """ASKINGS pairs for each fact, with one text for what is known, so that each is as right for the other's
+    question (`twins`). A fact is known as its owner told it, or, as a lesson is, by its first question, alone
+    or with what was told. The pairs of other owners may be as right too, since all relations are the same."""
     for number, facts in enumerate(owners):
         for fact in facts:
-            for asked in rng.sample(fact.asked, ASKINGS):
-                yield Pair(asked, _known(fact, asked, rng), "", number)
+            known = _known(fact, rng)
+            others = [text for text in fact.asked if text != known]
+            for asked in rng.sample(others, ASKINGS):
+                yield Pair(asked, known, "", number)
 
 
 def traps(owners: Sequence[Owner], rng: random.Random) -> Iterator[Stranger]:
@@ -95,9 +111,9 @@ def traps(owners: Sequence[Owner], rng: random.Random) -> Iterator[Stranger]:
                 yield Stranger(text, number)
 
 
-def _known(fact: OwnerFact, asked: str, rng: random.Random) -> str:
+def _known(fact: OwnerFact, rng: random.Random) -> str:
     place, first = rng.random(), fact.asked[0]
-    if asked != first and place < QUESTION_ALONE:
+    if place < QUESTION_ALONE:
         return first
     if place < QUESTION_ALONE + WITH_QUESTION:
         return question_and_answer(first, fact.said)

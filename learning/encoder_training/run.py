@@ -6,6 +6,7 @@ The folder of the result has the encoder, `log.txt`, and what an interrupted run
 
 from __future__ import annotations
 
+import hashlib
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +18,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from engine.config import ModelConfig
-from engine.encoder import MOST_TOKENS, SentenceEncoder, load_encoder, save_encoder
+from engine.encoder import ENCODER, MOST_TOKENS, SentenceEncoder, load_encoder, save_encoder
 from engine.errors import CheckpointError, ConfigError
 from engine.model import Model
 from engine.storage.disk import unwritable
@@ -95,8 +96,7 @@ def train_encoder(
                 f"{begin}: its vectors have {encoder.size} numbers, the teacher's {vectors.shape[1]}",
                 "name an encoder that this teacher has trained",
             )
-        told = [fact.said for one in facts for fact in one]
-        about = digest_of([source, str(begin), *told, *texts])
+        about = digest_of([source, _digest(begin and begin / ENCODER), _digest(owners), *texts])
         loop = EncoderLoop(encoder, texts, vectors[: len(texts)], settings, about, facts)
         if loop.resume(out):
             tell(f"goes on after step {loop.steps}")
@@ -161,6 +161,11 @@ def new_encoder(
             table[at] = vector.float()
         model.embedding.weight.copy_(SCALE * F.normalize(table, dim=-1))
     return SentenceEncoder(model, tokenizer, torch.eye(size), torch.zeros(size))
+
+
+def _digest(file: Path | None) -> str:
+    """A hash of a file; empty for None."""
+    return "" if file is None else hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 def _config_text(folder: Path) -> str:

@@ -9,7 +9,8 @@ from engine.errors import ConfigError
 
 @dataclass(frozen=True)
 class EncoderSettings:
-    """The defaults are those of the shipped encoder (benchmarks/results/encoder.md)."""
+    """The defaults are those of the second encoder, from which the shipped one was trained further with
+    FURTHER (benchmarks/results/encoder.md)."""
 
     steps: int = 2_400
     seed: int = 0

@@ -32,7 +32,7 @@ from personality.book import NEED, BookEntry, BookError, shipped_book_path
 from personality.parsed import ParsedBooks, mark_of
 
 NOT_KNOWN_FOLD, CRISIS_FOLD = fold(NOT_KNOWN), fold(CRISIS)
-FAR_OF_KIND = 0.65
+FAR_OF_KIND = 0.7
 """Cosine of a question and a lesson below which its answer is another's, where they are known to ask for
 different things. Chosen on lessons_tune*.jsonl and the tuning half of people.jsonl
 (benchmarks/results/told_apart.md)."""

@@ -49,7 +49,7 @@ NEWEST, MOST_TOLD = 2_000, 4_000
 """Most messages that are looked at, the newest, and most that these tell."""
 PIECE = 32
 """Messages per pass, some 150 ms."""
-BIAS, NEAR, IDF, LACKING, WHOLE, PERSONS = -3.83, 6.37, 0.1, -2.01, 1.24, -0.79
+BIAS, NEAR, IDF, LACKING, WHOLE, PERSONS = -6.05, 9.34, 0.09, -1.63, 0.74, -0.52
 """Coefficients of how likely a question asks for a message: logistic regression on the cosine of the two; on
 the summed inverse document frequency of the words that they share, in nats (the log of the number of all
 texts by the number of those that have the word); on whether it seems to lack what is asked for, a place for

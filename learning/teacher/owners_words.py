@@ -15,6 +15,7 @@ from learning.teacher.mentions import Mention
 from learning.text.kinds.told import asks_or_names
 from learning.text.questions.another import (
     asked_words,
+    asks_of_its_owner,
     leaves_out_the_owner,
     speaks_of_owner,
 )
@@ -56,12 +57,15 @@ class OwnersWords:
 
     def _of_owner(self, told: Mention) -> bool:
         """Whether his message asks for something of the owner's. It does if it says "I" or "my", if it names
-        somebody of his, if the statement is known to tell just what it asks for, if the statement has all of
-        its content words ("Who services the boiler?"), or if it leaves out "my" as `leaves_out_the_owner`
-        describes."""
+        somebody of his, or somebody whose thing the statement tells of ("Olga's op"), if the statement is
+        known to tell just what it asks for, if the statement has all of its content words ("Who services the
+        boiler?"), or if it leaves out "my" as `leaves_out_the_owner` describes."""
         if told.of_kind or told.named or speaks_of_owner(self.message):
             return True
-        if asked_words(self.message) <= asked_words(told.read):
+        asked = asked_words(self.message)
+        if asked and asked <= asked_words(told.read):
+            return True
+        if asks_of_its_owner(self.message, told.read):
             return True
         return leaves_out_the_owner(self.message, told.read, "")
 

@@ -1,4 +1,5 @@
-"""The words of a text that carry meaning, in any of their forms. Imports no torch. English only."""
+"""The words of a text that carry meaning, in any of their forms, also where it was typed in a hurry ("pls").
+Imports no torch. English only."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ may might of to in on at for with by from about as if so and or but not no it it
 those there here what who whom where when why how which whose please some any just again then now s
 up out off into i you he she we they me him her us them my your his our their mine yours im tell
 know remember say
+whats wheres whens whos hows wat wats wot wots wher whers wich whch hw pls plz agn agen agian u ur
 """
 _FUNCTION_WORDS = frozenset(_FUNCTION.split())
 _ENDING = re.compile(r"(?:ing|ed|es|s|e|d)$")

@@ -13,7 +13,7 @@ from functools import lru_cache
 from learning.text.comfort import in_danger
 from learning.text.content import content_words
 from learning.text.flaws import sentences_of
-from learning.text.kinds.told import asks_or_names
+from learning.text.kinds.told import asks_by_its_words, asks_or_names
 from learning.text.normalise import fold
 from learning.text.questions.asking import without_opening
 from learning.text.questions.yes_or_no import unsure
@@ -139,7 +139,9 @@ def _tells(sentence: str) -> bool:
     said = without_opening(sentence)
     called = _TO_SOMEBODY.match(said)
     pieces = [sentence, said, *([called[1]] if called else [])]
-    if any(_MAY_BE.match(one) or _FOR_VIDYA.match(one) or asks_or_names(one) for one in pieces):
+    if any(_MAY_BE.match(one) or _FOR_VIDYA.match(one) or asks_by_its_words(one) for one in pieces):
+        return False
+    if asks_or_names(sentence):
         return False
     return not _UNFINISHED.search(said)
 

@@ -19,6 +19,7 @@ from learning.text.flaws import sentences_of
 from learning.text.kinds.words import RELATIVES
 from learning.text.normalise import fold, uncapitalised, word_set
 from learning.text.questions.asking import IS
+from learning.text.questions.numbers_named import names_another_number
 
 _HAS = re.compile(r"(?<![\w-])([^\W\d_][\w-]*)(?:['’]s\b|(?<=s)['’](?=\s))", re.IGNORECASE)
 """The owner of something: the word before "'s", or one with "s'"."""
@@ -169,7 +170,7 @@ def of_somebody_else(message: str, told: str) -> bool:
     message = uncapitalised(message)
     if _YOU.search(message) and not _SPOKEN_OF.search(message):
         return True
-    there = {*LETTERS.findall(told.lower()), *_NUMBER.findall(told)}
+    there = {*LETTERS.findall(told.lower())}
     there |= {word[:-1] for word in there if word.endswith("s")}  # imogens birthday
 
     def names_another(words: Iterable[str]) -> bool:
@@ -179,9 +180,9 @@ def of_somebody_else(message: str, told: str) -> bool:
     if names_another(_owners(message) | _named(message)):
         return True
     for sentence in sentences_of(message):
-        numbers = {*_NUMBER.findall(sentence)}
-        names = names_another(CAPITAL.findall(sentence))
-        if not _YES_OR_NO.match(sentence) and (names or not numbers <= there):
+        if _YES_OR_NO.match(sentence):
+            continue
+        if names_another(CAPITAL.findall(sentence)) or names_another_number(sentence, told):
             return True
     asked, said = _places(message), _places(told)
     return not (_rows(asked) & _rows(said)) <= _rows(asked & said)
@@ -224,6 +225,13 @@ def speaks_of_owner(message: str) -> bool:
     return bool(_SPOKEN_OF.search(message))
 
 
+def asks_of_its_owner(message: str, told: str) -> bool:
+    """Whether the message names the one to whom something belongs in the owner's words: "olgas op", for
+    "Olga's op"."""
+    names = " ".join(word for word in _owners(told) if word[0].isupper())
+    return bool(content_words(names) & content_words(message))
+
+
 def asks_in_general(message: str, *, of_his: bool = False) -> bool:
     """Whether the message asks for advice, or what something is, and for nothing of the owner: "How do I
     learn to juggle?", "What is a half marathon?". Not "Who is Ingrid?" and "Where is Ingrid from?". of_his:
@@ -237,8 +245,6 @@ def asks_in_general(message: str, *, of_his: bool = False) -> bool:
     return bool(_WHAT_IS.match(message)) and not (named or _SPOKEN_OF.search(message))
 
 
-_NUMBER = re.compile(r"(?<![a-z])(?![24] [a-z])\d+(?![a-z\d])")
-"""Not "2nd", nor what stands for a word: "code 4 the gate"."""
 _YES_OR_NO = re.compile(rf"{IS}\b", re.IGNORECASE)
 _NO_NAMES = frozenset(("i", "m", "ve", "ll", "d", "mr", "mrs", "ms", "dr", "vidya"))
 _ADVICE = re.compile(

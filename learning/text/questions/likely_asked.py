@@ -20,6 +20,8 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from pathlib import Path
 
+from engine.errors import CheckpointError
+
 BUCKETS = 1 << 14
 WEIGHTS = Path(__file__).with_name("likely_asked.bin")
 _HEAD = struct.Struct("<ff")
@@ -30,7 +32,11 @@ _MOST_WORDS = 14
 
 @lru_cache(maxsize=1 << 13)
 def likely_asked(message: str) -> float:
-    """0 to 1. Raises OSError if the weights cannot be read."""
+    """0 to 1; 0 for what has other letters than English ones, or none. Raises CheckpointError if the weights
+    cannot be read."""
+    letters = [c for c in message if c.isalpha()]
+    if not letters or not all(map(str.isascii, letters)):
+        return 0.0
     bias, step, weights = _weights()
     evidence = bias + step * sum(weights[at] for at in features(message))
     return 1.0 / (1.0 + math.exp(-max(-50.0, min(50.0, evidence))))
@@ -52,7 +58,14 @@ def save_weights(bias: float, weights: list[float], path: Path = WEIGHTS) -> Non
 @cache
 def _weights() -> tuple[float, float, array[int]]:
     """(bias, weight of a step, numbers of steps)."""
-    data = WEIGHTS.read_bytes()
+    try:
+        data = WEIGHTS.read_bytes()
+    except OSError as error:
+        what = f"{WEIGHTS}: cannot be read ({error.strerror})"
+        raise CheckpointError(what, "install vidya again") from error
+    if len(data) != _HEAD.size + BUCKETS:
+        what = f"{WEIGHTS}: has {len(data)} bytes in place of {_HEAD.size + BUCKETS}"
+        raise CheckpointError(what, "install vidya again")
     bias, step = _HEAD.unpack_from(data)
     return bias, step, array("b", data[_HEAD.size :])
 

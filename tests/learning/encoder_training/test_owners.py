@@ -63,14 +63,20 @@ def test_facts_of_other_owners_may_be_as_right(file: Path) -> None:
     both = twins(found)
     for row, one in enumerate(found):
         for column, other in enumerate(found):
-            assert both[row, column] or one.life == other.life
+            same_fact = one.asked.split()[1] == other.asked.split()[1]
+            assert both[row, column] == (same_fact or one.life != other.life)
 
 
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ('{"owner": 1}', "owners.jsonl:1: no fact ('half')"),
-        (line(1, 1).replace(', "question 1 4"', ""), "1: no fact (4 questions in place of 5)"),
+        ('{"owner": 1}', "owners.jsonl:1: no fact ('asked')"),
+        (
+            line(1, 1).replace(', "question 1 4"', ""),
+            "1: no fact (`asked` has 4 in place of 5, `unknown` 2)",
+        ),
+        (line(1, 1).replace('["unknown 1 a", "unknown 1 b"]', '"why"'), "`unknown` is no list"),
+        (line(1, 1).replace('["unknown 1 a", "unknown 1 b"]', "[]"), "`unknown` 0)"),
     ],
 )
 def test_a_line_that_is_no_fact(tmp_path: Path, text: str, what: str) -> None:
@@ -79,6 +85,11 @@ def test_a_line_that_is_no_fact(tmp_path: Path, text: str, what: str) -> None:
     with pytest.raises(DataError) as caught:
         read_owners(path, "tune")
     assert what in caught.value.what and caught.value.next_step == "mend the line"
+
+
+def test_a_half_that_has_no_owner(file: Path) -> None:
+    with pytest.raises(DataError, match="owners.jsonl: has no owner of the half 'tuen'"):
+        read_owners(file, "tuen")
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from engine.tokenizers.tokenizer import Tokenizer
 from learning.memory.current_answers import CurrentAnswers
 from learning.memory.tasks import NOT_KNOWN, to_task
 from learning.protocol.records import Lesson, Turn
-from learning.teacher.known import Known
+from learning.teacher.known import FAR_OF_KIND, Known
 from learning.teacher.meant import recallable
 from learning.text.comfort import CRISIS
 from learning.text.normalise import fold
@@ -80,7 +80,9 @@ def test_a_fact_that_was_taught_for_another_kind_of_question_is_found() -> None:
     assert not known.of_other_kind(asked, SISTER, {}), (
         "greetings and lines of the book do not count"
     )
-    assert not known.of_other_kind(asked, SISTER, {**NEAR, fold(SISTER): 0.65}), "near enough"
+    assert not known.of_other_kind(asked, SISTER, {**NEAR, fold(SISTER): FAR_OF_KIND}), (
+        "near enough"
+    )
     assert not known.of_other_kind(asked, SISTER, NEAR, ("In Oslo it was.",)), "the owner said it"
     assert not known.of_other_kind("Do I eat meat?", SISTER, NEAR), "a yes or a no"
 

@@ -122,6 +122,18 @@ def test_every_line_of_told_txt_tells_its_kind() -> None:
         ("so what", False),
         ("How cool!", False),
         ("genotype", False),
+        ("what the wifi password", True),
+        ("how old nomvula", True),
+        ("what luck", False),
+        ("How nice of Helen to call", False),
+        ("Tom told me who did it", False),
+        ("Helen said what she wants for her birthday", False),
+        ("gate code 4471", False),
+        ("dog name Rex", False),
+        ("ring size M", False),
+        ("\U0001f44d \U0001f44d", False),
+        ("cheers mate", False),
+        ("ta very much", False),
     ],
 )
 def test_a_message_asks_in_any_spelling(message: str, asks: bool) -> None:

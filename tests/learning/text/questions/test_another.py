@@ -9,6 +9,7 @@ from learning.text.questions.another import (
     NEIGHBOURS,
     asks_another,
     asks_in_general,
+    asks_of_its_owner,
     leaves_out_the_owner,
     neighbours,
     of_somebody_else,
@@ -288,3 +289,17 @@ def test_a_message_may_leave_out_that_it_is_the_owners(
 )
 def test_the_owners_words_may_tell_of_another(message: str, told: str, another: bool) -> None:
     assert tells_of_another(message, told) == another
+
+
+@pytest.mark.parametrize(
+    ("message", "told", "named"),
+    [
+        ("olgas op wat day", "Olga's op is on the 14th of May", True),
+        ("When is the op of Olga?", "Olga's op is on the 14th of May", True),
+        ("When is the op?", "Olga's op is on the 14th of May", False),
+        ("what day is it", "Today's op is on the 14th of May", False),
+        ("olga", "my op is on the 14th of May", False),
+    ],
+)
+def test_whose_thing_is_asked_for(message: str, told: str, named: bool) -> None:
+    assert asks_of_its_owner(message, told) == named

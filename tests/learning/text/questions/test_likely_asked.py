@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.errors import CheckpointError
 from learning.text.questions import likely_asked as module
 from learning.text.questions.likely_asked import BUCKETS, features, likely_asked, save_weights
 
@@ -62,7 +63,11 @@ def test_weights_are_read_as_written(tmp_path: Path, monkeypatch: pytest.MonkeyP
     try:
         count = len(features("ask me"))
         assert likely_asked("ask me") == pytest.approx(1 / (1 + 2.718281828 ** (2 - count / 2)))
-        assert likely_asked("123 456 789 000 11") < 0.5
+        shared = len(features("tell nobody") & features("ask me"))
+        assert 0 < shared < count
+        assert likely_asked("tell nobody") == pytest.approx(
+            1 / (1 + 2.718281828 ** (2 - shared / 2))
+        )
     finally:
         monkeypatch.undo()
         module._weights.cache_clear()
@@ -72,3 +77,22 @@ def test_weights_are_read_as_written(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_weights_of_nothing_can_be_written(tmp_path: Path) -> None:
     save_weights(0.0, [0.0] * BUCKETS, tmp_path / "w.bin")
     assert (tmp_path / "w.bin").stat().st_size == BUCKETS + 8
+
+
+@pytest.mark.parametrize(
+    "message", ["", "12 34", "моя собака Рекс", "\u6211 \u4f4f", "min s\u00f8ster bor her"]
+)
+def test_what_is_not_in_english_letters_asks_nothing(message: str) -> None:
+    assert likely_asked(message) == 0.0
+
+
+def test_weights_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "WEIGHTS", tmp_path / "w.bin")
+    for fault, what in ((None, "cannot be read"), (b"short", "has 5 bytes in place of 16392")):
+        if fault is not None:
+            module.WEIGHTS.write_bytes(fault)
+        module._weights.cache_clear()
+        with pytest.raises(CheckpointError) as caught:
+            likely_asked(f"is this new {what}")
+        assert what in caught.value.what and caught.value.next_step == "install vidya again"
+    module._weights.cache_clear()
