@@ -14,7 +14,7 @@ import argparse
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
 from statistics import fmean
@@ -27,11 +27,17 @@ from benchmarks.facts.owners import OWNERS
 from benchmarks.facts.recall_weighing import FOLDS
 from learning.data.corpus import data_files, read_documents
 from learning.encoder_training.owners import ASKED, read_owners
-from learning.text.kinds.told import asks_by_its_words, asks_or_names
+from learning.text.kinds.told import asks_by_its_words
 from learning.text.lives import lives
 from learning.text.mention import clauses
 from learning.text.questions.asking import QUESTION_WORDS
-from learning.text.questions.likely_asked import BUCKETS, features, likely_asked, save_weights
+from learning.text.questions.likely_asked import (
+    BUCKETS,
+    asks_by_its_look,
+    features,
+    likely_asked,
+    save_weights,
+)
 
 TOLD, LIFE, REMARK = "told", "told of a life", "remark of a talk"
 LIVES = 400
@@ -134,21 +140,20 @@ def likely(one: Message, bias: float, weights: Tensor) -> float:
     return torch.sigmoid(weights[sorted(features(one.text))].sum() + bias).item()
 
 
-def _always(chance: float) -> Callable[[str], float]:
-    return lambda text: chance
-
-
 def report(
     found: Sequence[Message], judged: Callable[[Message], float], say: Callable[[str], None]
 ) -> None:
     """The share of the messages of each kind that are taken for questions by grammar, and by the rule of the
-    app (`asks_or_names`). Marks at their ends are left out."""
+    app (`asks_or_names`), with the likelihoods that `judged` gives. Marks at their ends are left out."""
     say("taken for a question, per cent: kind | by grammar | by the rule")
     for kind in dict.fromkeys(one.kind for one in found):
-        own = [(one, one.text.rstrip("?!. ")) for one in found if one.kind == kind]
-        grammar = fmean(asks_by_its_words(text) for _, text in own)
-        rule = fmean(asks_or_names(text, _always(judged(one))) for one, text in own)
-        say(f"{kind} | {100 * grammar:.1f} | {100 * rule:.1f}")
+        own = [replace(one, text=one.text.rstrip("?!. ")) for one in found if one.kind == kind]
+        grammar = [asks_by_its_words(one.text) for one in own]
+        rule = [
+            words or asks_by_its_look(one.text, judged(one))
+            for words, one in zip(grammar, own, strict=True)
+        ]
+        say(f"{kind} | {100 * fmean(grammar):.1f} | {100 * fmean(rule):.1f}")
 
 
 def main(words: Sequence[str] | None = None) -> None:

@@ -43,7 +43,7 @@ class Found:
     nearest: bool
     """Whether its fact is the nearest of the person's by cosine."""
     cosine: float
-    """Of its own fact; of the nearest one where none answers it."""
+    """Of the question and its fact, -1 to 1; if no fact answers it, of the question and the nearest fact."""
     said_back: bool
     surest: bool
     """Whether the surest answer is said back."""

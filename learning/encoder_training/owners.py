@@ -1,4 +1,4 @@
-"""Facts that people told in passing, with the questions that they may ask about them weeks later.
+"""What people told in passing. Each fact has questions that its owner may ask weeks later.
 
     owners = read_owners(Path("benchmarks/data/owners.jsonl"), "tune")
     found, others = list(told_pairs(owners[:2], rng)), list(traps(owners[:2], rng))
@@ -21,7 +21,7 @@ from learning.encoder_training.pairs import QUESTION_ALONE, Pair, Stranger
 from learning.text.context import question_and_answer
 
 ASKED = ("plain", "other", "other", "far", "careless")
-"""How the questions of a fact ask: in nearly its words, twice in other words, without a shared content word,
+"""How the questions of a fact ask: in nearly its words, twice in other words, with few words in common,
 and carelessly typed."""
 ASKINGS = 2
 """Questions per fact in one step."""

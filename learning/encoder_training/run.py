@@ -86,7 +86,7 @@ def train_encoder(
         )
         tokens = token_texts(tokenizer)
         source = _config_text(teacher)
-        every = [*texts, *tokens.values()]
+        every = [*texts, *tokens.values()]  # with `begin` too, so that the first run's file serves
         vectors = kept_vectors(lambda: read(teacher), every, out / VECTORS, tell, source)
         if encoder is None:
             first = dict(zip(tokens, vectors[len(texts) :], strict=True))
@@ -137,8 +137,8 @@ def placed_texts(text: Sequence[Path], settings: EncoderSettings) -> list[str]:
 def new_encoder(
     tokenizer: RankTokenizer, first: Mapping[int, Tensor], settings: EncoderSettings
 ) -> SentenceEncoder:
-    """An encoder whose blocks do nothing yet, so that a text's vector is the mean of its tokens' first ones.
-    first: of some ids, [S] each; the other tokens have random vectors."""
+    """An encoder whose blocks change nothing yet: a text's vector is the mean of its tokens' vectors.
+    first: the vectors of some tokens by id, [S] each; the other tokens get random ones."""
     size = len(next(iter(first.values())))
     generator = torch.Generator().manual_seed(settings.seed)
     config = ModelConfig(

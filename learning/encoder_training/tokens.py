@@ -3,9 +3,9 @@
     tokenizer = word_tokenizer(texts, 24_576)
     token_texts(tokenizer)[300]  # "sister"
 
-Most words of everyday language are one token, which begins with the vector that the teacher gives to it as a
-text of its own (as in model2vec), so that what a word means is known before any block has learned
-to put pieces together. Left out: the teacher (teacher.py).
+Most words of everyday language are one token. A token's first vector is the one that the teacher gives to
+the word alone (as in model2vec). So the encoder knows words before its blocks have learned anything.
+Left out: the teacher (teacher.py).
 """
 
 from __future__ import annotations

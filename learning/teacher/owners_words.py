@@ -56,10 +56,10 @@ class OwnersWords:
         return self.statements[0] if self.statements[0].likely >= PROBABLE else None
 
     def _of_owner(self, told: Mention) -> bool:
-        """Whether his message asks for something of the owner's. It does if it says "I" or "my", if it names
-        somebody of his, or somebody whose thing the statement tells of ("Olga's op"), if the statement is
-        known to tell just what it asks for, if the statement has all of its content words ("Who services the
-        boiler?"), or if it leaves out "my" as `leaves_out_the_owner` describes."""
+        """Whether his message asks for something of the owner's. It does if it says "I" or "my"; if it names
+        somebody of his, or somebody whose thing the statement tells of ("Olga's op"); if the statement tells
+        a fact of just the kind that is asked for; if all content words of the message are in the statement
+        ("Who services the boiler?"); or if it leaves out "my" as `leaves_out_the_owner` describes."""
         if told.of_kind or told.named or speaks_of_owner(self.message):
             return True
         asked = asked_words(self.message)

@@ -32,9 +32,9 @@ seventeen eighteen nineteen
 _TEN_WORDS = "twenty thirty forty fifty sixty seventy eighty ninety"
 _VALUES = {word: value for value, word in enumerate(_UNIT_WORDS.split())}
 _VALUES |= {word: 10 * value for value, word in enumerate(_TEN_WORDS.split(), 2)}
-_ORDINALS = {f"{word}th": value for word, value in _VALUES.items()}
-_ORDINALS |= {f"{word[:-1]}ieth": _VALUES[word] for word in _TEN_WORDS.split()}
-_ORDINALS |= {
+ORDINALS = {f"{word}th": value for word, value in _VALUES.items()}
+ORDINALS |= {f"{word[:-1]}ieth": _VALUES[word] for word in _TEN_WORDS.split()}
+ORDINALS |= {
     "first": 1,
     "second": 2,
     "third": 3,
@@ -219,8 +219,8 @@ def _under_hundred(words: list[str], at: int) -> tuple[int | None, int]:
         return None, at
     ten = _VALUES.get(words[at])
     if ten is not None and ten >= 20 and at + 1 < len(words):
-        unit = _VALUES.get(words[at + 1], _ORDINALS.get(words[at + 1]))
+        unit = _VALUES.get(words[at + 1], ORDINALS.get(words[at + 1]))
         if unit is not None and 0 < unit < 10:
             return ten + unit, at + 2
-    value = _VALUES.get(words[at], _ORDINALS.get(words[at]))
+    value = _VALUES.get(words[at], ORDINALS.get(words[at]))
     return value, at + 1

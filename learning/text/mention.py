@@ -13,9 +13,10 @@ from functools import lru_cache
 from learning.text.comfort import in_danger
 from learning.text.content import content_words
 from learning.text.flaws import sentences_of
-from learning.text.kinds.told import asks_by_its_words, asks_or_names
+from learning.text.kinds.told import asks_by_its_words
 from learning.text.normalise import fold
 from learning.text.questions.asking import without_opening
+from learning.text.questions.likely_asked import asks_by_its_look
 from learning.text.questions.yes_or_no import unsure
 
 LONGEST = 30
@@ -141,7 +142,7 @@ def _tells(sentence: str) -> bool:
     pieces = [sentence, said, *([called[1]] if called else [])]
     if any(_MAY_BE.match(one) or _FOR_VIDYA.match(one) or asks_by_its_words(one) for one in pieces):
         return False
-    if asks_or_names(sentence):
+    if asks_by_its_look(sentence):
         return False
     return not _UNFINISHED.search(said)
 

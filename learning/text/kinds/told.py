@@ -12,7 +12,7 @@ said or only may be.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -22,8 +22,8 @@ from learning.text.kinds.relations import BLANK, QuestionKind, kinds, listed_val
 from learning.text.kinds.words import CountedWord, counted, counted_text
 from learning.text.normalise import word_set
 from learning.text.questions.asked_for import has_form
-from learning.text.questions.asking import asks_in_any_order, states, without_opening
-from learning.text.questions.likely_asked import likely_asked
+from learning.text.questions.asking import asks_in_any_order, without_opening
+from learning.text.questions.likely_asked import asks_by_its_look
 
 _AFTER = word_set(
     "at in on with for from since because who which every last this near by after before whose next"
@@ -83,44 +83,10 @@ class ToldFact:
         return asked <= things and _is_person(self.person, wanted.person)
 
 
-_BESIDES = re.compile(r", (?:who|whose|which|where|when)\b[^,]*(?=,)")
-"""A clause between commas: "my house, where I was born, is red"."""
-_EXCLAIMS = re.compile(
-    r"(?:(?:what (?:an? (?:[\w'-]+ ){0,2}[\w'-]+|the (?:hell|heck|devil|fuck)|luck|fun|joy|nonsense|rubbish)"
-    r"|how (?!many\b|much\b|old\b|long\b|far\b|often\b|big\b|tall\b|come\b)"
-    r"[\w'-]+(?: (?:is|are|was) (?:that|it|this)| (?:of|for) .+)?"
-    r"|how time flies|(?:so|what|now|say) (?:what|up)|says who|why not|who (?:cares|knows)"
-    r"|(?:no|good|thank|cheers|ta|sorry|fair|nice|well|see) [\w'-]+(?: [\w'-]+)?)[.! ]*)",
-    re.IGNORECASE,
-)
-"""What asks nothing although it begins like a question, or is as short: "What a day", "How cool"."""
-_REPORTS = re.compile(
-    r"(?:\w+ ){1,3}(?:told|said|says|asked|knows?|knew|showed|explained|thinks)\b"
-)
-"""What somebody said: "Tom told me who did it"."""
-_VALUE = re.compile(r"\S \S*(?:\d\d|[A-Z])\S*$")
-"""A code or a name at the end: "gate code 4471", "ring size M"."""
-_ASKED_FOR = re.compile(
-    r"\b(?:w(?:h?[ao]ts?|h?ens?|h?er?es?|h?ich|hos?)|hw|how|pl[sz]+|please)\b", re.I
-)
-ASKS, ASKS_IN_TWO = 0.6, 0.85
-"""Likelihood from which a message asks by the look of its words, and the same for one of two words
-(benchmarks/results/asking.md)."""
-
-
-def asks_or_names(message: str, likely: Callable[[str], float] = likely_asked) -> bool:
+def asks_or_names(message: str) -> bool:
     """Whether something is asked, in words in whatever order and spelling, or only named that the owner may
-    have told: "my wife's birthday", "wat day is the vet". likely: how likely a message asks by the look of
-    its words, 0 to 1."""
-    if asks_by_its_words(message):
-        return True
-    stated = without_opening(_BESIDES.sub("", message).strip())
-    count = len(stated.split())
-    if count < 2 or _EXCLAIMS.fullmatch(stated) or _REPORTS.match(stated) or states(stated):
-        return False
-    if _VALUE.search(stated) and not (message.isupper() or _ASKED_FOR.search(stated)):
-        return False
-    return likely(message) >= (ASKS_IN_TWO if count == 2 else ASKS)
+    have told: "my wife's birthday", "wat day is the vet"."""
+    return asks_by_its_words(message) or asks_by_its_look(message)
 
 
 def asks_by_its_words(message: str) -> bool:

@@ -1,7 +1,8 @@
-"""How likely a message asks for something, by its words and letters, in any order and spelling.
+"""Whether a message asks for something by the look of its words and letters, in any order and spelling.
 
     likely_asked("wat time is danas op agn pls")  # near 1
     likely_asked("dana's op is at nine")  # near 0
+    asks_by_its_look("garage code pls")  # True
 
 A logistic function of a sum over hashed features: words, pairs of neighbours, and runs of three letters, so
 that a misspelled word counts too. benchmarks.facts.asking_weighing fitted the weights to what people told and
@@ -21,6 +22,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from engine.errors import CheckpointError
+from learning.text.questions.asking import states, without_opening
 
 BUCKETS = 1 << 14
 WEIGHTS = Path(__file__).with_name("likely_asked.bin")
@@ -28,6 +30,42 @@ _HEAD = struct.Struct("<ff")
 """Of the file: the bias, and the weight of a step; then BUCKETS signed bytes, numbers of steps."""
 _PIECE = re.compile(r"[a-z']+|\d+|[^\w\s]")
 _MOST_WORDS = 14
+_BESIDES = re.compile(r", (?:who|whose|which|where|when)\b[^,]*(?=,)")
+"""A clause between commas: "my house, where I was born, is red"."""
+_EXCLAIMS = re.compile(
+    r"(?:(?:what (?:an? (?:[\w'-]+ ){0,2}[\w'-]+|the (?:hell|heck|devil|fuck)|luck|fun|joy|nonsense|rubbish)"
+    r"|how (?!many\b|much\b|old\b|long\b|far\b|often\b|big\b|tall\b|come\b)"
+    r"[\w'-]+(?: (?:is|are|was) (?:that|it|this)| (?:of|for) .+)?"
+    r"|how time flies|(?:so|what|now|say) (?:what|up)|says who|why not|who (?:cares|knows)"
+    r"|(?:no|good|thank|cheers|ta|sorry|fair|nice|well|see) [\w'-]+(?: [\w'-]+)?)[.! ]*)",
+    re.IGNORECASE,
+)
+"""What asks nothing although it begins like a question, or is as short: "What a day", "How cool"."""
+_REPORTS = re.compile(
+    r"(?:\w+ ){1,3}(?:told|said|says|asked|knows?|knew|showed|explained|thinks)\b"
+)
+"""What somebody said: "Tom told me who did it"."""
+_VALUE = re.compile(r"\S \S*(?:\d\d|[A-Z])\S*$")
+"""A code or a name at the end: "gate code 4471", "ring size M"."""
+_ASKED_FOR = re.compile(
+    r"\b(?:w(?:h?[ao]ts?|h?ens?|h?er?es?|h?ich|hos?)|hw|how|pl[sz]+|please)\b", re.IGNORECASE
+)
+ASKS, ASKS_IN_TWO = 0.6, 0.85
+"""Likelihood from which a message asks by the look of its words, and the same for one of two words
+(benchmarks/results/asking.md)."""
+
+
+def asks_by_its_look(message: str, likely: float | None = None) -> bool:
+    """Whether a message is likely to ask for something, and has not the form of a statement, a report, an
+    exclamation or a value. likely: 0 to 1; by default `likely_asked`, which may raise CheckpointError."""
+    stated = without_opening(_BESIDES.sub("", message).strip())
+    count = len(stated.split())
+    if count < 2 or _EXCLAIMS.fullmatch(stated) or _REPORTS.match(stated) or states(stated):
+        return False
+    if _VALUE.search(stated) and not (message.isupper() or _ASKED_FOR.search(stated)):
+        return False
+    likely = likely_asked(message) if likely is None else likely
+    return likely >= (ASKS_IN_TWO if count == 2 else ASKS)
 
 
 @lru_cache(maxsize=1 << 13)

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import re
 
+from learning.text.key import ORDINALS
+
 _DIGITS = re.compile(r"\d+")
 _FOR_A_WORD = re.compile(
     r"\b(?:b4|m8|gr8|l8r?|2day|2moro|[24](?= (?:the|my|our|me|us|a|an|be|do|go|get|see)\b))\b",
     re.IGNORECASE,
 )
-_ORDINALS = {
-    word: str(number)
-    for number, word in enumerate(("first", "second", "third", "fourth", "fifth", "sixth"), 1)
-}
 
 
 def names_another_number(message: str, told: str) -> bool:
@@ -24,5 +22,5 @@ def names_another_number(message: str, told: str) -> bool:
     asked = {*_DIGITS.findall(_FOR_A_WORD.sub(" ", message))}
     if not asked:
         return False
-    spelled = {_ORDINALS[word] for word in told.lower().split() if word in _ORDINALS}
+    spelled = {str(ORDINALS[word]) for word in told.lower().split() if word in ORDINALS}
     return not asked <= {*_DIGITS.findall(told)} | spelled
